@@ -56,6 +56,13 @@ export function mayChange(role: NodeRole, owner: DataOwner): boolean {
  */
 export const servesClients = ({ dr }: NodeRole): boolean => dr !== 'secondary' && dr !== 'bootstrapping'
 
+/**
+ * What others are told of the role in a family. A secondary for disaster recovery is no part of the performance family:
+ * what it keeps of that is what its primary is.
+ */
+export const shownState = (role: NodeRole, family: 'dr' | 'performance'): FamilyState =>
+  family === 'performance' && !servesClients(role) ? 'disabled' : role[family]
+
 /** True while a performance secondary has a part of the shared data only: it answers those who operate it. */
 export const isCopied = ({ performance }: NodeRole): boolean => performance === 'bootstrapping'
 

@@ -201,9 +201,9 @@ export type Endpoints = {
       standby: boolean
       /** The node is a standby */
       performance_standby: boolean
-      /** Role in performance replication: disabled, bootstrapping, primary or secondary */
+      /** Role in performance replication: disabled, bootstrapping, primary or secondary; unknown while it is sealed */
       replication_performance_mode: string
-      /** Role in disaster recovery: disabled, bootstrapping, primary or secondary */
+      /** Role in disaster recovery, likewise */
       replication_dr_mode: string
       /** Server time, Unix time in seconds */
       server_time_utc: number
@@ -346,7 +346,7 @@ export type Endpoints = {
         ssct_generation_counter?: number
         /**
          * For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or
-         * within it; missing if there are none
+         * within it; missing if there are none, or the listener withholds addresses
          */
         conflicting_local_mounts?: readonly string[]
         /**
@@ -503,7 +503,7 @@ export type Endpoints = {
         ssct_generation_counter?: number
         /**
          * For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or
-         * within it; missing if there are none
+         * within it; missing if there are none, or the listener withholds addresses
          */
         conflicting_local_mounts?: readonly string[]
         /**
@@ -664,7 +664,7 @@ export type Endpoints = {
       ssct_generation_counter?: number
       /**
        * For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or
-       * within it; missing if there are none
+       * within it; missing if there are none, or the listener withholds addresses
        */
       conflicting_local_mounts?: readonly string[]
       /**
@@ -824,7 +824,7 @@ export type Endpoints = {
       ssct_generation_counter?: number
       /**
        * For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or
-       * within it; missing if there are none
+       * within it; missing if there are none, or the listener withholds addresses
        */
       conflicting_local_mounts?: readonly string[]
       /**

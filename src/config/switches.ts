@@ -26,8 +26,8 @@ export const SWITCH_SETTINGS = {
   redact_addresses: setting(
     'bool',
     'false',
-    '`sys/leader` and the status of replication show no addresses, nor does the identity token issuer until a mount ' +
-      'has requested a token',
+    '`sys/leader` and the status of replication show no addresses, and the latter no paths of mounts; nor does the ' +
+      'identity token issuer show one until a mount has requested a token',
   ),
   redact_version: setting(
     'bool',

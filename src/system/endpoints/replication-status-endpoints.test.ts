@@ -85,6 +85,18 @@ test('a listener that withholds addresses withholds those of the other clusters'
   assert.doesNotMatch(JSON.stringify(body), /peer\.test|first\.test|1\.2\.3/)
 })
 
+test('paths of mounts are shown to whoever asks, unless the listener withholds addresses', async () => {
+  for (const addresses of [false, true]) {
+    const { operations } = replicationDouble({ told: async () => SECONDARY_TOLD })
+    const redacts = { addresses, version: false, clusterName: false }
+    const server = await startMemoryServer({ replication: operations, listener: { redacts } })
+    server.node.mounts.conflicting = () => ['own/']
+    await server.node.changeRole(roleOf({ performance: 'secondary' }))
+    const { data } = (await server.call('GET', PATHS[1], undefined, '')).body
+    assert.deepEqual(data?.conflicting_local_mounts, addresses ? undefined : ['own/'])
+  }
+})
+
 test('an operation shows at once, and the links are asked once a second at most', async () => {
   let asked = 0
   let known = ['site-b']

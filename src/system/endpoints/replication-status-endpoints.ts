@@ -1,6 +1,7 @@
 // sys/replication: what this cluster is in both families of replication (Interface 4.4, 4.5). Anyone may ask, as other
 // clusters, load balancers and monitors do without a token. What is told but the mode is a second old at most.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
+import { shownState } from '../../api/node-role.ts'
 import type { RequestInfo } from '../../api/request.ts'
 import { flag, group, integer, listOf, optional, type Shapes, text } from '../../api/shape.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -105,7 +106,7 @@ const OF_BOTH = {
   conflicting_local_mounts: listOf(
     text('Path'),
     'For performance: local mounts of this cluster at whose path the set has a mount or a namespace, or around or ' +
-      'within it; missing if there are none',
+      'within it; missing if there are none, or the listener withholds addresses',
   ),
   undone_records: integer(
     'Records of this cluster that its new primary did not have, and that are kept aside; missing if there are none',
@@ -124,14 +125,13 @@ const STATUS = {
   ...allOptional({ ...OF_BOTH, ...OF_PRIMARY, ...OF_SECONDARY }),
 }
 
-/** A secondary for disaster recovery is no part of the performance family, even if its primary is. */
 async function statusOf(system: StatusSystem, family: ReplicationFamily, { listener }: RequestInfo): Promise<object> {
-  const role = system.nodeRole()
-  const isForRecovery = role.dr === 'secondary' || role.dr === 'bootstrapping'
-  const mode = family === 'performance' && isForRecovery ? 'disabled' : role[family]
+  const mode = shownState(system.nodeRole(), family)
   if (mode === 'disabled') return { mode }
   const members = await system.services.replication.of(family, mode, listener?.redacts)
-  const conflicting = family === 'performance' ? system.mounts.conflicting() : []
+  // Whoever has no token is told where mounts are in no other way.
+  const isShown = family === 'performance' && listener?.redacts.addresses !== true
+  const conflicting = isShown ? system.mounts.conflicting() : []
   return { mode, ...members, ...(conflicting.length > 0 && { conflicting_local_mounts: conflicting }) }
 }
 

@@ -328,6 +328,7 @@ const ROLES_SHOWN: readonly {
   { role: { performance: 'secondary' }, shows: [200, 'disabled', 'secondary', false] },
   { role: { performance: 'bootstrapping' }, shows: [473, 'disabled', 'bootstrapping', false] },
   { role: { dr: 'secondary' }, shows: [472, 'secondary', 'disabled', false] },
+  { role: { dr: 'secondary', performance: 'primary' }, shows: [472, 'secondary', 'disabled', false] },
   { role: { dr: 'bootstrapping' }, shows: [472, 'bootstrapping', 'disabled', false] },
   { role: { dr: 'secondary', isStandby: true }, shows: [472, 'secondary', 'disabled', true] },
   { role: { dr: 'secondary' }, query: '?drsecondarycode=299', shows: [299, 'secondary', 'disabled', false] },
@@ -348,7 +349,9 @@ for (const { role, query = '', shows } of ROLES_SHOWN) {
     assert.equal((await call('GET', 'sys/leader', undefined, '')).body.performance_standby, standby)
     // A sealed node is sealed first of all.
     await node.operations.seal()
-    assert.equal((await call('GET', `sys/health${query}`, undefined, '')).status, 503)
+    const sealed = await call('GET', `sys/health${query}`, undefined, '')
+    const { replication_dr_mode: drThen, replication_performance_mode: performanceThen } = sealed.body
+    assert.deepEqual([sealed.status, drThen, performanceThen], [503, 'unknown', 'unknown'])
   })
 }
 

@@ -1,7 +1,7 @@
 // sys/health and sys/leader: what load balancers and clients ask first. They need no token and answer while sealed.
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { bool, int } from '../../api/fields.ts'
-import { isCopied, type NodeRole } from '../../api/node-role.ts'
+import { isCopied, type NodeRole, shownState } from '../../api/node-role.ts'
 import { flag, group, integer, optional, text } from '../../api/shape.ts'
 import type { System as Whole } from '../system.ts'
 import { clusterShown, versionShown } from './shown-facts.ts'
@@ -49,9 +49,9 @@ const health = endpoint({
     standby: flag('The node is not active: true for a standby, and while it is sealed'),
     performance_standby: flag('The node is a standby'),
     replication_performance_mode: text(
-      'Role in performance replication: disabled, bootstrapping, primary or secondary',
+      'Role in performance replication: disabled, bootstrapping, primary or secondary; unknown while it is sealed',
     ),
-    replication_dr_mode: text('Role in disaster recovery: disabled, bootstrapping, primary or secondary'),
+    replication_dr_mode: text('Role in disaster recovery, likewise'),
     server_time_utc: integer('Server time, Unix time in seconds'),
     version: text('Version that clients check for compatibility'),
     enterprise: flag('The edition is not community'),
@@ -79,8 +79,8 @@ const health = endpoint({
         sealed,
         standby: sealed || role.isStandby,
         performance_standby: role.isStandby,
-        replication_performance_mode: role.performance,
-        replication_dr_mode: role.dr,
+        replication_performance_mode: sealed ? UNKNOWN : shownState(role, 'performance'),
+        replication_dr_mode: sealed ? UNKNOWN : shownState(role, 'dr'),
         server_time_utc: Math.floor(system.world.clock.nowMs() / 1000),
         version: versionShown(system, request),
         enterprise: system.edition !== 'community',
@@ -93,6 +93,9 @@ const health = endpoint({
     }
   },
 })
+
+/** Its records say what it is in its sets, and only its keys open them. */
+const UNKNOWN = 'unknown'
 
 type HealthCodes = Partial<
   Readonly<

@@ -61,7 +61,7 @@ async function unwrapped(
   world: Partial<World> = {},
 ) {
   const api = realPrimaryApi({ replication }, { ...realWorld(), ...world })
-  const found = await api.unwrap({ address, jwt: JWT, caFile: '', caPath: '', ...given })
+  const found = await api.unwrap({ family: 'dr', address, jwt: JWT, caFile: '', caPath: '', ...given })
   return found.kind === 'bundle' ? found.text : found.sentence
 }
 

@@ -152,7 +152,7 @@ test('T7, T8: an activation for performance that is refused leaves the cluster a
     [{ token: revoked }, /revoked/],
     [{ token: 'garbage' }, /token/],
     [{ token: await tokenFor(all, true), primary_api_addr: 'https://nowhere:8200' }, /nowhere:8200/],
-    [{ token: await servers.token(primary, 'two') }, /is for dr/],
+    [{ token: await servers.token(primary, 'two') }, /is for dr.*used up by now/],
   ] as const) {
     const refused = await secondary.call('POST', ENABLE, given)
     assert.equal(refused.status, 400, JSON.stringify(refused.body))
@@ -162,6 +162,23 @@ test('T7, T8: an activation for performance that is refused leaves the cluster a
   servers.network.host('one').foreign(8_201, 'tls')
   assert.equal((await secondary.call('POST', ENABLE, { token: await tokenFor(all, false) })).status, 400)
   await requireUntouched(secondary)
+})
+
+test('the check takes a token of the former path, and none of the other family: that is not used up for it', async () => {
+  const { servers, primary, secondary } = await begun(105)
+  await servers.enable(primary, 'performance')
+  await servers.enable(primary)
+  const check = async (family: string, token: unknown) => {
+    const { body } = await secondary.must('POST', `sys/replication/${family}/secondary/check`, { token })
+    const { checks } = body.data as { readonly checks: readonly { readonly what: string; readonly result: string }[] }
+    return checks.find(({ what }) => what === 'api')?.result
+  }
+  const { body } = await primary.must('POST', 'sys/replication/primary/secondary-token', { id: 'three' })
+  const { token } = body.wrap_info as { readonly token: string }
+  assert.deepEqual([await check('dr', token), await check('performance', token)], ['bad', 'good'])
+  const ofDr = await servers.token(primary, 'four')
+  assert.deepEqual([await check('performance', ofDr), await check('dr', ofDr)], ['bad', 'good'])
+  await secondary.must('POST', ENABLE, { token })
 })
 
 test('T13: a copy that is cut off and whose primary forgets its log goes on; the cluster says what it is', async () => {

@@ -134,7 +134,7 @@ export class Activating {
       const earlier = await view.transaction((tx) => activationOf(tx, family, digestOfToken(given)))
       if (earlier !== undefined) return await this.#checkedAgain(earlier)
       if (token.kind === 'wrapped') {
-        return checksOfApi(await primaryApi.look(askedOf(given, token)))
+        return checksOfApi(await primaryApi.look(askedOf(family, given, token)))
       }
       bundle = await this.#opened(family, token)
       const receiver = world.random.bytes(X25519_BYTES)
@@ -191,12 +191,17 @@ export class Activating {
     given: GivenActivation,
     wrapped: Extract<ActivationToken, { readonly kind: 'wrapped' }>,
   ): Promise<ActivationBundle> {
-    const answer = await this.#parts.primaryApi.unwrap(askedOf(given, wrapped))
+    const answer = await this.#parts.primaryApi.unwrap(askedOf(family, given, wrapped))
     if (answer.kind === 'failed') throw new ActivationRefused('form', answer.sentence)
     const token = readActivationToken(answer.text)
     if (token.kind !== 'bundle')
       throw new ActivationRefused('form', 'What the primary gave for the activation token is no activation bundle')
-    return openActivation(token, { family, seed: undefined })
+    try {
+      return openActivation(token, { family, seed: undefined })
+    } catch (cause) {
+      if (!(cause instanceof ActivationRefused)) throw cause
+      throw new ActivationRefused(cause.reason, `${cause.message}. It is used up by now: get another one`)
+    }
   }
 
   async #opened(family: ReplicationFamily, token: CarriedToken): Promise<ActivationBundle> {
@@ -245,10 +250,11 @@ function wipeKept({ bundle, receiver }: KeptActivation): void {
 }
 
 function askedOf(
+  family: ReplicationFamily,
   { primaryApiAddress, caFile, caPath }: GivenActivation,
   { jwt, address }: Extract<ActivationToken, { readonly kind: 'wrapped' }>,
 ) {
-  return { address: apiAddressFor(primaryApiAddress, address), jwt, caFile, caPath }
+  return { family, address: apiAddressFor(primaryApiAddress, address), jwt, caFile, caPath }
 }
 
 function knockOf(

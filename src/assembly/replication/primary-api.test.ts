@@ -6,7 +6,7 @@ import { type AskedPrimary, apiAddressFor, newPrimaryApi, PRIMARY_API_MS, type P
 
 const JWT = 'header.payload.signature'
 const BUNDLE = 'keywright-activation-1-c2VjcmV0'
-const ASKED: AskedPrimary = { address: 'https://a.example:8200', jwt: JWT, caFile: '', caPath: '' }
+const ASKED: AskedPrimary = { family: 'dr', address: 'https://a.example:8200', jwt: JWT, caFile: '', caPath: '' }
 const NOW_MS = Date.UTC(2026, 0, 1)
 const HEALTH = { initialized: true, sealed: false, version: '1.21.0' }
 const CREATED = { data: { creation_path: 'sys/replication/dr/primary/secondary-token' } }

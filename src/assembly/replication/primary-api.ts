@@ -4,10 +4,13 @@ import type { Outbound, OutboundRequest, OutboundResponse, Reach } from '../../l
 import type { Clock } from '../../lib/world.ts'
 import { faultOfApiAddress, MAX_ADDRESS_CHARACTERS } from '../../replication/set/peer-address.ts'
 import { clockSkew, faultOfLookup, readHealth, readUnwrapped } from '../../replication/set/primary-answers.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { type AskedBy, failurePhrase } from './primary-failures.ts'
 
 /** What the API of a primary is asked with; '' for what was not given. */
 export type AskedPrimary = {
+  /** What the token is to be for. */
+  readonly family: ReplicationFamily
   /** `primary_api_addr`, or else the address in the token (`apiAddressFor`). */
   readonly address: string
   /** The wrapping token. */
@@ -86,16 +89,16 @@ export function newPrimaryApi(parts: PrimaryApiParts): PrimaryApi {
         ...(version === undefined ? {} : { version }),
         ...(clockSkewMs === undefined ? {} : { clockSkewMs }),
       }
-      const wrong = fault ?? (await lookedUp(primary, asked.jwt))
+      const wrong = fault ?? (await lookedUp(primary, asked))
       if (wrong !== undefined) return { kind: 'failed', sentence: primary.tell(wrong), ...told }
       return { kind: 'good', sentence: primary.tell('answers, and the token can be unwrapped there'), ...told }
     },
   }
 }
 
-async function lookedUp(primary: Reached, jwt: string): Promise<string | undefined> {
+async function lookedUp(primary: Reached, { jwt, family }: AskedPrimary): Promise<string | undefined> {
   const answer = await primary.ask('POST', 'sys/wrapping/lookup', jwt)
-  return ('fault' in answer ? answer : faultOfLookup(answer))?.fault
+  return ('fault' in answer ? answer : faultOfLookup(answer, family))?.fault
 }
 
 /** A primary whose address and authorities are settled. */

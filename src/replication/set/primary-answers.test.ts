@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { MAX_ACTIVATION_CHARACTERS } from './activation-token.ts'
+import { REPLICATION_FAMILIES } from './peer-name.ts'
 import { clockSkew, faultOfLookup, type PrimaryAnswer, readHealth, readUnwrapped } from './primary-answers.ts'
 
 const SECRET = 'keywright-activation-1-c2VjcmV0'
@@ -49,7 +51,7 @@ const REFUSED: readonly (readonly [PrimaryAnswer, RegExp])[] = [
 
 for (const [given, says] of REFUSED) {
   test(`status ${given.status} with ${given.body.length} bytes is explained, and nothing of it repeated`, () => {
-    for (const fault of [faultOf(readUnwrapped(given)), faultOf(faultOfLookup(given))]) {
+    for (const fault of [faultOf(readUnwrapped(given)), faultOf(faultOfLookup(given, 'dr'))]) {
       assert.match(fault, says)
       assert.ok(!fault.includes(SECRET))
     }
@@ -57,9 +59,17 @@ for (const [given, says] of REFUSED) {
 }
 
 test('a token is good if it wraps the answer of the call that gives activation tokens', () => {
-  const lookup = (creation_path: unknown) => faultOfLookup(answer(200, { data: { creation_path } }))
-  for (const family of ['dr', 'performance'])
-    assert.equal(lookup(`sys/replication/${family}/primary/secondary-token`), undefined)
+  const lookup = (creation_path: unknown, family: ReplicationFamily = 'dr') =>
+    faultOfLookup(answer(200, { data: { creation_path } }), family)
+  for (const family of REPLICATION_FAMILIES) {
+    const path = `sys/replication/${family}/primary/secondary-token`
+    assert.equal(lookup(path, family), undefined)
+    const other = family === 'dr' ? 'performance' : 'dr'
+    assert.match(faultOf(lookup(path, other)), new RegExp(`for ${family} replication, and not for ${other}`))
+  }
+  // The path of former releases of the API.
+  assert.equal(lookup('sys/replication/primary/secondary-token', 'performance'), undefined)
+  assert.match(faultOf(lookup('sys/replication/primary/secondary-token', 'dr')), /for performance/)
   for (const path of ['sys/wrapping/wrap', 'sys/replication/dr/primary/secondary-token/x', ''])
     assert.match(faultOf(lookup(path)), /another call wrapped/)
   for (const path of [undefined, 7, null]) assert.match(faultOf(lookup(path)), /no server of this kind/)

@@ -2,6 +2,7 @@
 // so nothing of an answer is repeated. A fault continues a sentence that names the address.
 import { JsonError, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
 import { own } from '../../lib/own.ts'
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { isBundleText, MAX_ACTIVATION_CHARACTERS } from './activation-token.ts'
 
 /** An answer as it came. */
@@ -15,8 +16,8 @@ export type AnswerFault = { readonly fault: string }
 
 /** Answers are small; these limits are far above what they hold. */
 const LIMITS = { depth: 8, containers: 1_000, members: 10_000 }
-/** The path of the call that gives an activation token. */
-const TOKEN_CALL = /^sys\/replication\/(?:dr|performance)\/primary\/secondary-token$/
+/** The path of the call that gives an activation token; without a family it is the former one, of performance. */
+const TOKEN_CALL = /^sys\/replication\/(?:(dr|performance)\/)?primary\/secondary-token$/
 const ANOTHER_SERVER = 'is no server of this kind, by its answer: check the address'
 const NO_ACTIVATION =
   'has the answer of another call wrapped in this token: give "wrap_info.token" of "primary/secondary-token"'
@@ -32,12 +33,15 @@ export function readUnwrapped(answer: PrimaryAnswer): { readonly text: string } 
 }
 
 /** What the answer of `sys/wrapping/lookup` speaks against; undefined: the token can be unwrapped. */
-export function faultOfLookup(answer: PrimaryAnswer): AnswerFault | undefined {
+export function faultOfLookup(answer: PrimaryAnswer, family: ReplicationFamily): AnswerFault | undefined {
   const body = bodyOf(answer)
   if (answer.status !== 200 || body === undefined) return { fault: faultOf(answer, body) }
   const path = own(objectIn(body, 'data') ?? {}, 'creation_path')
   if (typeof path !== 'string') return { fault: ANOTHER_SERVER }
-  return TOKEN_CALL.test(path) ? undefined : { fault: NO_ACTIVATION }
+  const call = TOKEN_CALL.exec(path)
+  if (call === null) return { fault: NO_ACTIVATION }
+  const [, other = 'performance'] = call
+  return other === family ? undefined : { fault: `made this token for ${other} replication, and not for ${family}` }
 }
 
 /** What the answer of `sys/health` tells. A fault is there if the server cannot give the bundle as it is. */

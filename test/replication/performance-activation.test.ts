@@ -164,7 +164,7 @@ test('T7, T8: an activation for performance that is refused leaves the cluster a
   await requireUntouched(secondary)
 })
 
-test('the check takes a token of the former path, and none of the other family: that is not used up for it', async () => {
+test('the check takes a token of the former path, and none of the other family, which stays good', async () => {
   const { servers, primary, secondary } = await begun(105)
   await servers.enable(primary, 'performance')
   await servers.enable(primary)

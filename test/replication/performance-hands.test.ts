@@ -293,6 +293,13 @@ test('update_primary_addrs takes addresses where the primary answers; without on
   await write(primary, 2, 'on')
   await level(servers, primary, secondary)
   await requireOwn(ofSecondary)
+  // Whoever waits for the answer has no use for it minutes later.
+  servers.cut(primary, secondary)
+  const askedAtMs = servers.time.nowMs
+  await refuse(/was not tried/, new Array<string>(16).fill('https://one:8201'))
+  assert.ok(servers.time.nowMs - askedAtMs < 60_000, `${servers.time.nowMs - askedAtMs} ms`)
+  servers.heal(primary, secondary)
+  await level(servers, primary, secondary)
   await primary.must('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'two' })
   await refuse(/one:8201 refuses: The primary revoked this secondary/, ['https://one:8201'])
   await demote(primary)

@@ -1,8 +1,9 @@
-// A primary has other addresses: each is asked whether a primary answers there that this cluster may follow. It needs no
-// token, since who this cluster is in the set stays as it is. A primary that another one took over from, or that
+// A primary has other addresses: each is asked whether a primary answers there that this cluster may follow. It needs
+// no token, since who this cluster is in the set stays as it is. A primary that another one took over from, or that
 // revoked this cluster, has the certificates of the set too: with its address a link that is good would be lost.
 import { P256 } from '../../crypto/forms/ec-curves.ts'
 import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
+import type { Clock } from '../../lib/world.ts'
 import type { LinkControl, NodeFacts, PingKnock } from '../../replication/link/link-sides.ts'
 import { faultOfClusterAddress } from '../../replication/set/peer-address.ts'
 import { SetRefused } from '../../replication/set/records.ts'
@@ -15,17 +16,24 @@ import type { SecondarySide } from './secondary-side.ts'
 export const HAS_NO_PRIMARY =
   'This cluster has no primary whose addresses could change: give it one with "token", which comes with certificates'
 
+/** No address is asked later: the caller waits, and no other change of what this cluster is can begin meanwhile. */
+const ASKING_MS = 40_000
+
 /** The parts that it works with. */
 export type MovingParts = {
   readonly view: View
   readonly links: Pick<LinkControl, 'knock'>
   readonly secondarySide: Pick<SecondarySide, 'standing'>
   readonly facts: () => NodeFacts
+  readonly world: { readonly clock: Pick<Clock, 'monotonicMs'> }
 }
 
-/** The addresses at which a primary answers that may be followed, in the given order. @throws SetRefused if there are none */
+/**
+ * The addresses at which a primary answers that may be followed, in the given order. @throws SetRefused if there are
+ * none
+ */
 export async function answeringOf(
-  { view, links, facts, secondarySide }: MovingParts,
+  { view, links, facts, secondarySide, world }: MovingParts,
   family: ReplicationFamily,
   addresses: readonly string[],
 ): Promise<readonly string[]> {
@@ -33,9 +41,14 @@ export async function answeringOf(
   const identity = await view.transaction((tx) => ownIdentity(tx, family))
   if (identity === undefined) throw new SetRefused(400, HAS_NO_PRIMARY)
   const knock = { ...knockOf(identity, facts()), standing: await secondarySide.standing(family) }
+  const endsAtMs = world.clock.monotonicMs() + ASKING_MS
   const answering: string[] = []
   const silent: string[] = []
   for (const address of addresses) {
+    if (world.clock.monotonicMs() >= endsAtMs) {
+      silent.push(`${address} was not tried, as those before it took too long`)
+      continue
+    }
     const knocked = await links.knock({ ...knock, address })
     if (knocked.kind === 'welcome') answering.push(address)
     else if (knocked.kind === 'refused') silent.push(`${address} refuses: ${knocked.sentence}`)

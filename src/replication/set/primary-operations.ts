@@ -64,8 +64,8 @@ async function requireNoHandingOver(tx: SetReader): Promise<void> {
 export const handsOver = (): SetRefused =>
   new SetRefused(
     503,
-    'This cluster hands over, and what changes in its sets now could be lost: ask again in a moment, the cluster that ' +
-      'took over if there is one',
+    'This cluster hands over, and what changes in its sets now could be lost: ask again in a moment, the cluster ' +
+      'that took over if there is one',
   )
 
 /** What a new set begins with. Id and authority are made before: a transaction may run several times. */

@@ -158,7 +158,7 @@ test('a secondary that is revoked is cut off within a second at both ends, and t
   await clusters.time.pass(1_000)
   const { connection, idle } = await s.following()
   assert.deepEqual([connection, idle?.reason], ['idle', 'revoked'])
-  assert.match(idle?.sentence ?? '', /revoked this secondary/)
+  assert.match(idle?.sentence ?? '', /revoked this secondary.* "secondary\/update-primary" takes it/)
   assert.ok(clusters.sentBytes < 2_000, `a greeting and its refusal have ${clusters.sentBytes} bytes`)
   assert.deepEqual([await connected(primary), primary.owner.holds.length], [[], holds])
   await clusters.time.pass(58_000)

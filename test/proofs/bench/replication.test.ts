@@ -21,7 +21,10 @@ test('bench:replication has figures of each part', {
   assert.equal(status, 0, stderr)
   type Row = { readonly part: string; readonly what: string; readonly figure: string }
   const rows: readonly Row[] = JSON.parse(readFileSync(json, 'utf8')).rows
-  const parts = ['lag', 'records', 'catch-up', 'copy', 'reindex', 'throughput', 'encrypt', 'promote', 'switchover']
+  const parts = [
+    ...['lag', 'records', 'catch-up', 'copy', 'reindex', 'throughput', 'encrypt'],
+    ...['region', 'region-start', 'promote', 'switchover'],
+  ]
   assert.deepEqual([...new Set(rows.map(({ part }) => part))], parts)
   for (const { what, figure } of rows) {
     assert.match(figure, /^\d/, what)

@@ -48,12 +48,15 @@ async function clusters(context: TestContext) {
   return { home, standby, region, token }
 }
 
-async function failOver({ home, standby, region, token }: Awaited<ReturnType<typeof clusters>>, session: Session) {
-  await session.begin()
+async function failOver(
+  { home, standby, region, token }: Awaited<ReturnType<typeof clusters>>,
+  sessions: readonly Session[],
+) {
+  for (const session of sessions) await session.begin()
   await levelled(home, standby)
   await levelled(home, region, 'performance')
   await home.kill()
-  await session.withoutPrimary()
+  for (const session of sessions) await session.withoutPrimary()
   const promotion = { dr_operation_token: token, force: true }
   const promoted = await standby.call('POST', 'sys/replication/dr/secondary/promote', promotion, '')
   assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
@@ -61,7 +64,7 @@ async function failOver({ home, standby, region, token }: Awaited<ReturnType<typ
   await region.must('POST', 'sys/replication/performance/secondary/update-primary', { update_primary_addrs: addresses })
   // Until it follows, what the new primary does for it is answered with a warning.
   await levelled(standby, region, 'performance')
-  await session.goOn()
+  for (const session of sessions) await session.goOn()
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the client's own types leave out most of its calls, and all its answers
@@ -137,12 +140,7 @@ async function hvacSession(child: ChildProcess): Promise<Session> {
   }
 }
 
-test('node-vault: a session with a secondary goes on while its primary fails over', async (context) => {
-  const set = await clusters(context)
-  await failOver(set, new NodeVaultSession(set.region))
-})
-
-test('hvac: a session with a secondary goes on while its primary fails over', {
+test('hvac and node-vault: sessions with a secondary go on while its primary fails over', {
   skip: withoutHvac(),
 }, async (context) => {
   const set = await clusters(context)
@@ -150,5 +148,5 @@ test('hvac: a session with a secondary goes on while its primary fails over', {
     env: { PATH: process.env.PATH, NO_PROXY: '*' },
   })
   context.after(() => child.kill())
-  await failOver(set, await hvacSession(child))
+  await failOver(set, [new NodeVaultSession(set.region), await hvacSession(child)])
 })

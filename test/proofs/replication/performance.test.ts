@@ -9,11 +9,11 @@ import { testSeed } from '../../fixtures/seed.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 
 /** Keys that are made through a secondary and read there at once. */
-const CREATES = Number(process.env.CREATES ?? '300')
+const CREATES = Number(process.env.CREATES ?? '100')
 /** Rotations through a secondary whose link breaks. */
-const ROTATIONS = Number(process.env.ROTATIONS ?? '40')
+const ROTATIONS = Number(process.env.ROTATIONS ?? '15')
 /** Steps of each session. */
-const STEPS = Number(process.env.SESSION_STEPS ?? '40')
+const STEPS = Number(process.env.SESSION_STEPS ?? '20')
 const SESSIONS = 6
 const KEYS = 3
 const AT_ONCE = 8

@@ -12,7 +12,7 @@ import { runServers } from './server-run.ts'
 import { runSet } from './set-run.ts'
 
 const RUNS = 60
-const FAMILIES = 30
+const FAMILIES = 20
 
 test(`F12: ${RUNS} lives of a primary and its secondaries keep every invariant of replication`, async (t) => {
   const first = testSeed(t)

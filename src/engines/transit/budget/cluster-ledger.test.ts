@@ -10,7 +10,7 @@ import { MessageBudget } from './message-budget.ts'
 import { MOST_CLUSTERS } from './message-limits.ts'
 
 /** How many sets of clusters are played; `npm run torture:counts` plays more. */
-const SETS = Number(process.env.SETS ?? '6')
+const SETS = Number(process.env.SETS ?? '4')
 const STEPS = 400
 
 const plaintext = base64('the quick brown fox')

@@ -2,10 +2,8 @@
 // is the address.
 import { strict as assert } from 'node:assert'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import nodeVault from 'node-vault'
 import { ERRORS } from '../../../src/api/errors.ts'
@@ -15,6 +13,7 @@ import { until } from '../../fixtures/until.ts'
 import { PAGE } from './clients-page.ts'
 import { PYTHON, withoutHvac } from './debian-hvac.ts'
 import { isRefusal } from './node-vault-refusal.ts'
+import { steppedProcess } from './stepped-process.ts'
 
 const HVAC_STEPS = join(import.meta.dirname, 'hvac_failover.py')
 const DR = 'sys/replication/dr'
@@ -108,25 +107,9 @@ async function saidOnPage(who: string, { address }: Cluster): Promise<void> {
 
 /** The session of hvac: one process, that does a step when it is told to. */
 async function hvacSession(child: ChildProcess): Promise<Session & { readonly version: string }> {
-  const { stdin, stdout, stderr } = child
-  assert.ok(stdin !== null && stdout !== null && stderr !== null)
-  let said = ''
-  stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
-  })
-  const ended = once(stderr, 'close')
-  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
-  const next = async (): Promise<string> => {
-    const { value, done } = await lines.next()
-    if (done === true) await ended
-    return value ?? assert.fail(said)
-  }
-  const step = async (...words: readonly string[]): Promise<void> => {
-    stdin.write(`${words.join(' ')}\n`)
-    assert.equal(await next(), words[0])
-  }
+  const { greeting, step } = await steppedProcess(child)
   return {
-    version: await next(),
+    version: greeting,
     begin: (address) => step('begin', address),
     refused: (address) => step('refused', address),
     goOn: (address) => step('go_on', address),

@@ -2,14 +2,13 @@
 // nothing, not even the address.
 import { strict as assert } from 'node:assert'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import nodeVault from 'node-vault'
 import { activate, addRegion, Cluster, levelled } from '../../fixtures/real-cluster.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { PYTHON, withoutHvac } from './debian-hvac.ts'
+import { steppedProcess } from './stepped-process.ts'
 
 const HVAC_STEPS = join(import.meta.dirname, 'hvac_region.py')
 const WORK = 'path "transit/*" { capabilities = ["create", "read", "update", "delete", "list"] }'
@@ -115,24 +114,7 @@ class NodeVaultSession implements Session {
 
 /** The session of hvac: one process, that does a step when it is told to. */
 async function hvacSession(child: ChildProcess): Promise<Session> {
-  const { stdin, stdout, stderr } = child
-  assert.ok(stdin !== null && stdout !== null && stderr !== null)
-  let said = ''
-  stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
-  })
-  const ended = once(stderr, 'close')
-  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
-  const next = async (): Promise<string> => {
-    const { value, done } = await lines.next()
-    if (done === true) await ended
-    return value ?? assert.fail(said)
-  }
-  const step = async (name: string): Promise<void> => {
-    stdin.write(`${name}\n`)
-    assert.equal(await next(), name)
-  }
-  assert.equal(await next(), 'ready')
+  const { step } = await steppedProcess(child)
   return {
     begin: () => step('begin'),
     withoutPrimary: () => step('without_primary'),

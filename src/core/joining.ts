@@ -6,6 +6,7 @@ import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import type { World } from '../lib/world.ts'
 import { isClosed } from '../storage/errors.ts'
+import { describeCause } from './describe-cause.ts'
 import type { MountTable } from './mount-table.ts'
 
 /** A round costs a look at each mount, and mounts come at any time. */
@@ -22,11 +23,13 @@ type Parts = {
 export class JoiningMounts {
   readonly #mounts: Parts['mounts']
   readonly #role: () => NodeRole
+  readonly #log: Log
   readonly #task: PeriodicTask
 
   constructor({ mounts, role, world, log }: Parts) {
     this.#mounts = mounts
     this.#role = role
+    this.#log = log
     const failure = 'The primary could not be told of the mounts of this cluster: it is tried again'
     this.#task = new PeriodicTask(() => this.#round(), { world, log, failure, retryMs: ROUND_EVERY_MS, isClosed })
   }
@@ -53,8 +56,14 @@ export class JoiningMounts {
       try {
         await engine.joinPrimary?.()
       } catch (cause) {
-        // The link is down, for the other mounts too: status tells of it. Else the mount's requests show what is wrong.
+        if (isClosed(cause)) throw cause
+        // The link is down, for the other mounts too: status tells of it.
         if (cause instanceof Refusal && cause.status === 503) return
+        // It holds up no other mount, and comes again in the next round.
+        this.#log('debug', 'A mount could not be told to the primary', {
+          mount: entry.path,
+          cause: describeCause(cause),
+        })
       }
     }
   }

@@ -1,5 +1,5 @@
-// A client of another language as a process that does a step when it is told to: a line of its input names the step, and
-// a line of its output says that it is done.
+// A client of another language as a process that does a step when it is told to: a line of its input names the step,
+// and a line of its output says that it is done.
 import { strict as assert } from 'node:assert'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -190,6 +190,15 @@ export function filteredMountOf(key: string): string {
   return isUuid(name) ? name : mountOfKey(key)
 }
 
+/** Folders of the root namespace with one entry a namespace, named by its parent and its name. */
+const FOLDERS_BY_NAMESPACE = ['root/core/namespace/', 'root/core/leaving-namespace/']
+
+/** `PARENT/NAME` of the namespace whose entry this is, also while it is being deleted; undefined for any other key. */
+export function namespaceEntryOf(key: string): string | undefined {
+  const folder = FOLDERS_BY_NAMESPACE.find((path) => key.startsWith(path))
+  return folder === undefined ? undefined : key.slice(folder.length)
+}
+
 /**
  * The scope of an entry that is stored under this key with this class. An entry of a local mount is local, but for what
  * its folder makes something else; such an entry counts as one of a shared mount.

@@ -170,7 +170,10 @@ export type LogRecord = { readonly index: number; readonly record: Buffer }
 
 /** Classes whose entries are in the tree: those that leave the cluster. */
 export type TreeClass = Exclude<StorageClass, 'ignored'>
-/** A page of the tree. `scope` is `NAMESPACE/MOUNT-UUID` or `NAMESPACE/system`; `page` is 0 to 255. */
+/**
+ * A page of the tree. `scope` is `NAMESPACE/MOUNT-UUID`, `NAMESPACE/system`, or `root/namespace/PARENT/NAME` for the
+ * entry of a namespace; `page` is 0 to 255.
+ */
 export type PageAddress = { readonly class: TreeClass; readonly scope: string; readonly page: number }
 /** A bucket of a page. `place` is 0 to 255. */
 export type TreeBucket = PageAddress & { readonly place: number }
@@ -428,10 +431,11 @@ export interface Store extends ReadStore {
   keysReplaced(running: 'again' | 'refused'): Promise<void>
   /**
    * Roots of the tree over all `replicated` and `local` entries, as of `index`. Waits while the tree is being read
-   * after `setLeafKey`.
+   * after `setLeafKey`. With `isWanted` they are those of a store that has only the entries of these scopes. Their
+   * names are as in `PageAddress`.
    * @throws StorageRefused while there is no leaf key, and what kept the tree from being read
    */
-  roots(): Promise<TreeRoots & { readonly index: number }>
+  roots(isWanted?: (scope: string) => boolean): Promise<TreeRoots & { readonly index: number }>
   /** As `roots`, but undefined where that would wait or throw: for status, which must answer at once. */
   rootsNow(): Promise<(TreeRoots & { readonly index: number }) | undefined>
   /** A copy of the tree as of `index`, to find where two stores differ. Waits and throws as `roots` does. */

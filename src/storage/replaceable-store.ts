@@ -149,8 +149,8 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
     await this.store.keysReplaced(running)
   }
 
-  async roots(): ReturnType<Store['roots']> {
-    return this.store.roots()
+  async roots(...wanted: Parameters<Store['roots']>): ReturnType<Store['roots']> {
+    return this.store.roots(...wanted)
   }
 
   async rootsNow(): ReturnType<Store['rootsNow']> {

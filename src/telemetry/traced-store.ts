@@ -36,7 +36,7 @@ export function tracedStore(store: Store): Store {
     setLeafKey: (key) => store.setLeafKey(key),
     setWritable: (mayWrite) => store.setWritable(mayWrite),
     keysReplaced: (running) => store.keysReplaced(running),
-    roots: () => store.roots(),
+    roots: (isWanted) => store.roots(isWanted),
     rootsNow: () => store.rootsNow(),
     tree: () => store.tree(),
     image: () => store.image(),

@@ -731,6 +731,19 @@ function treeClauses(clause: Clause): void {
     await requireTreeOfEntries(await reopen(), faults)
   })
 
+  clause('roots over some scopes are those of a store that has only these', async ({ store }) => {
+    await put(store, 'a')
+    const few = await store.roots()
+    const entry = 'root/core/namespace/root/team'
+    await store.transaction(async (tx) => tx.put(systemScope, entry, text('team')))
+    const asked = new Set<string>()
+    const isWanted = (name: string): boolean => asked.add(name) && name !== 'root/namespace/root/team'
+    assert.deepEqual(await store.roots(isWanted), { ...few, index: few.index + 1 })
+    assert.deepEqual([...asked], [`root/${scope.mount}`, 'root/namespace/root/team'])
+    assert.deepEqual(await store.roots(() => true), await store.roots())
+    assert.notDeepEqual((await store.roots()).all, few.all)
+  })
+
   clause('a tree whose save failed is made again from log and entries', async ({ store, faults, reopen }) => {
     await put(store, 'a', 'b')
     const opened = await reopen()

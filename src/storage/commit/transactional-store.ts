@@ -122,9 +122,9 @@ export class TransactionalStore extends BackendReadStore implements Store {
     await settled
   }
 
-  async roots(): Promise<TreeRoots & { readonly index: number }> {
+  async roots(isWanted?: (scope: string) => boolean): Promise<TreeRoots & { readonly index: number }> {
     this.requireOpen()
-    return this.#committer.treeKeeper.roots()
+    return this.#committer.treeKeeper.roots(isWanted)
   }
 
   async rootsNow(): Promise<(TreeRoots & { readonly index: number }) | undefined> {

@@ -205,9 +205,9 @@ export class TreeKeeper {
   }
 
   /** The roots of the tree, without copying it. Throws as `tree` does. */
-  async roots(): Promise<TreeRoots & { readonly index: number }> {
+  async roots(isWanted?: (scope: string) => boolean): Promise<TreeRoots & { readonly index: number }> {
     const { index, tree } = await this.#ready()
-    return { index, ...tree.roots() }
+    return { index, ...tree.roots(isWanted) }
   }
 
   /** The roots, unless the tree would have to be waited for: it is being loaded, or there is no leaf key. */

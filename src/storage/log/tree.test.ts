@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { testSeed } from '../../../test/fixtures/seed.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
-import type { TreeClass } from '../contract.ts'
+import { MAX_KEY_BYTES, type TreeClass } from '../contract.ts'
 import { leafOf } from './leaf.ts'
 import { bucketKeyOf, bucketOf, faultOfPage, Tree, treeScopeOf } from './tree.ts'
 
@@ -68,6 +68,50 @@ for (const { path, scope } of scopes) {
     assert.equal(treeScopeOf(`root/${path}`), `root/${scope}`)
   })
 }
+
+for (const folder of ['namespace', 'leaving-namespace']) {
+  test(`F11: an entry of ${folder} stands in the tree scope of its namespace, below its parent`, () => {
+    for (const entry of ['root/team', 'a1B2c/team']) {
+      assert.equal(treeScopeOf(`root/core/${folder}/${entry}`), `root/namespace/${entry}`)
+    }
+    assert.equal(treeScopeOf(`a1B2c/core/${folder}/root/team`), 'a1B2c/system')
+  })
+}
+
+test('the scope of an entry is shorter than the longest key, so that a message can name it', () => {
+  const longest = (folder: string): string => folder + 'x'.repeat(MAX_KEY_BYTES - folder.length)
+  for (const folder of ['root/core/namespace/root/', 'root/core/leaving-namespace/', `root/logical/${MOUNT}/`]) {
+    assert.ok(Buffer.byteLength(treeScopeOf(longest(folder))) < MAX_KEY_BYTES, folder)
+  }
+})
+
+test('roots over wanted scopes are those of a tree that has only these', (t) => {
+  const inMount = (name: number, uuid: string): Item => ({
+    class: 'replicated',
+    key: `ns/logical/${uuid}/${name}`,
+    value: 'v',
+  })
+  const uuids = [MOUNT, MOUNT.replace('6f', '7a')]
+  const namespace = (name: number): Item => ({
+    class: 'replicated',
+    key: `root/core/namespace/root/${name}`,
+    value: 'v',
+  })
+  const all = [0, 1, 2, 3].flatMap((name) => [policy(name), token(name), namespace(name)])
+  for (const uuid of uuids) all.push(inMount(1, uuid), inMount(2, uuid))
+  const tree = treeOf(all)
+  const names = [...tree.scopes('replicated'), ...tree.scopes('local')]
+  assert.equal(new Set(names).size, 7)
+  fc.assert(
+    fc.property(fc.subarray(names), (wanted) => {
+      const isWanted = (scope: string): boolean => wanted.includes(scope)
+      const expected = treeOf(all.filter(({ key }) => isWanted(treeScopeOf(key))))
+      assert.deepEqual(tree.roots(isWanted), expected.roots())
+    }),
+    { seed: testSeed(t), numRuns: 100 },
+  )
+  assert.deepEqual(tree.roots(), treeOf(all).roots())
+})
 
 test('the order of entries does not matter, and what came and went leaves nothing', (t) => {
   fc.assert(

@@ -13,7 +13,7 @@ import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { deriveKey } from '../../crypto/primitives/derivation.ts'
 import { hmacSha256, sha256 } from '../../crypto/primitives/digest.ts'
-import { filteredMountOf, namespaceOfKey } from '../classes.ts'
+import { filteredMountOf, namespaceEntryOf, namespaceOfKey } from '../classes.ts'
 import type { ChangeOperation, PageAddress, TreeClass, TreePage, TreeRoots } from '../contract.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAF_BYTES } from './leaf.ts'
@@ -47,15 +47,21 @@ export function bucketOf(bucketKey: KeyObject, key: string): number {
 }
 
 /** Version of the scopes that `treeScopeOf` makes. Saved pages of another version are of another tree. */
-export const TREE_VERSION = 2
+export const TREE_VERSION = 3
 
 /**
- * The part of the tree that an entry belongs to, one for each mount: filters of replication name mounts and namespaces,
- * so two clusters can compare what both of them have. A change here needs a new TREE_VERSION.
+ * The part of the tree that an entry belongs to: one for each mount, one for the entry of each namespace, and one for
+ * the rest of each namespace. Filters of replication name mounts and namespaces, so two clusters can compare what both
+ * of them have. A change here needs a new TREE_VERSION.
  */
 export function treeScopeOf(key: string): string {
-  return `${namespaceOfKey(key)}/${filteredMountOf(key)}`
+  const entry = namespaceEntryOf(key)
+  return entry === undefined ? `${namespaceOfKey(key)}/${filteredMountOf(key)}` : `root/namespace/${entry}`
 }
+
+/** Picks scopes by their names. */
+type IsWanted = (scope: string) => boolean
+const isAny: IsWanted = () => true
 
 /** `hash` is computed when it is first needed; undefined after a change. */
 type Page = { digests: Buffer; hash: Buffer | undefined; isChanged: boolean }
@@ -114,8 +120,9 @@ export class Tree {
     scope.hash = undefined
   }
 
-  roots(): TreeRoots {
-    const [replicated, local] = [this.#classRoot('replicated'), this.#classRoot('local')]
+  /** The roots that the tree would have if only the wanted scopes were in it. */
+  roots(isWanted: IsWanted = isAny): TreeRoots {
+    const [replicated, local] = [this.#classRoot('replicated', isWanted), this.#classRoot('local', isWanted)]
     return { replicated, local, all: sha256(replicated, local) }
   }
 
@@ -216,8 +223,9 @@ export class Tree {
     return scope
   }
 
-  #classRoot(storageClass: TreeClass): Buffer {
-    const parts = this.scopes(storageClass).flatMap((name) => {
+  #classRoot(storageClass: TreeClass, isWanted: IsWanted): Buffer {
+    const names = this.scopes(storageClass).filter((name) => isWanted(name))
+    const parts = names.flatMap((name) => {
       const length = Buffer.alloc(2)
       length.writeUInt16BE(Buffer.byteLength(name))
       return [length, Buffer.from(name), scopeHash(this.#scope(storageClass, name))]

@@ -230,8 +230,10 @@ export type SetEntry =
 
 /** The path of an entry in the view. */
 export const setPath = (family: ReplicationFamily, entry: SetEntry): string => `${family}/${entry}`
-/** The path of a filter in the view (paths-filter.ts). */
-export const filterPath = (id: string): string => `performance/filter/${peerSegment(id)}`
+/** The folder of filters in the view (paths-filter.ts). */
+export const FILTERS_FOLDER = 'performance/filter/'
+/** The path of the filter of a secondary. */
+export const filterPath = (id: string): string => FILTERS_FOLDER + peerSegment(id)
 /** The folder of the registry in the view. */
 export const registryFolder = (family: ReplicationFamily): string => `${family}/secondary/`
 

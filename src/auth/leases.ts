@@ -10,7 +10,7 @@ import type { Timers } from '../lib/world.ts'
 import { wipeFolder } from '../storage/wipe-folder.ts'
 import { remainingSeconds, type TokenEntry } from './token-entry.ts'
 import type { TokenExpiry } from './token-expiry.ts'
-import { accessorFolder, leaseFolder, leaseIdOf, tokenOfLeaf, tokenOfLease } from './token-keys.ts'
+import { accessorFolder, ID_FOLDER, leaseFolder, leaseIdOf, tokenOfLeaf, tokenOfLease } from './token-keys.ts'
 import type { TokenRenewal } from './token-renewal.ts'
 import type { LiveToken, TokenStore } from './token-store.ts'
 import type { TokenTidy } from './token-tidy.ts'
@@ -160,6 +160,24 @@ export class Leases {
       await timers.sleep(0)
     }
     await wipeFolder(view, leaseFolder(namespaceId))
+  }
+
+  /**
+   * Removes all tokens that are meant, with what belongs to them. It goes through all that are stored, in steps between
+   * which requests run.
+   */
+  async revokeAllOf(isMeant: (entry: TokenEntry) => boolean): Promise<void> {
+    const { tokens, timers } = this.#parts
+    for await (const page of leavesBelow(tokens.view, ID_FOLDER)) {
+      const ids: string[] = []
+      for (const key of page) {
+        const id = key.slice(ID_FOLDER.length)
+        const entry = await tokens.entryOf(id)
+        if (entry !== undefined && isMeant(entry)) ids.push(id)
+      }
+      await tokens.removal.removeAll(ids)
+      await timers.sleep(0)
+    }
   }
 
   /** `below` is a whole folder of leases. */

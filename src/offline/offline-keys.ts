@@ -145,6 +145,7 @@ function readOnlyStore(reader: ReadStore): Store {
     setWritable: async () => {},
     keysReplaced: async () => {},
     roots: refuse,
+    scopes: refuse,
     rootsNow: refuse,
     tree: refuse,
     image: refuse,

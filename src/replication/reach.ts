@@ -5,44 +5,43 @@
 //   NS/system                    what belongs to a namespace and to none of its mounts: by the id of the namespace
 //   root/namespace/PARENT/NAME   the entry of a namespace, which names it: by that name
 import { sha256 } from '../crypto/primitives/digest.ts'
-import { ROOT_NAMESPACE, SYSTEM_SCOPE } from '../storage/contract.ts'
-import { treeScopeOf } from '../storage/log/tree.ts'
+import { SYSTEM_SCOPE } from '../storage/contract.ts'
+import { ENTRY_SCOPES, treeScopeOf } from '../storage/log/tree.ts'
 
 /** Mounts by their UUIDs; ids of namespaces, with the names of their entries, which are `PARENT/NAME`. */
-export type Reach = { readonly mounts: ReadonlySet<string>; readonly namespaces: ReadonlyMap<string, string> }
+export type SetReach = { readonly mounts: ReadonlySet<string>; readonly namespaces: ReadonlyMap<string, string> }
 
 /** The entry that the root has not. */
 export const NO_ENTRY = ''
-const ENTRIES = `${ROOT_NAMESPACE}/namespace/`
 
 /** Tells for a scope of the tree whether a secondary gets it. Undefined: it gets everything. */
-export function reachedScopes(reach: Reach | undefined): (scope: string) => boolean {
+export function reachedScopes(reach: SetReach | undefined): (scope: string) => boolean {
   if (reach === undefined) return () => true
   const { mounts, namespaces } = reach
   const entries = new Set(namespaces.values())
   return (scope) => {
-    if (scope.startsWith(ENTRIES)) return entries.has(scope.slice(ENTRIES.length))
+    if (scope.startsWith(ENTRY_SCOPES)) return entries.has(scope.slice(ENTRY_SCOPES.length))
     const [namespace = '', of = ''] = scope.split('/', 2)
     return of === SYSTEM_SCOPE ? namespaces.has(namespace) : mounts.has(of)
   }
 }
 
 /** Tells for a stored key whether a secondary gets its entry. */
-export function reachedKeys(reach: Reach | undefined): (key: string) => boolean {
+export function reachedKeys(reach: SetReach | undefined): (key: string) => boolean {
   const isReached = reachedScopes(reach)
   return (key) => isReached(treeScopeOf(key))
 }
 
 /** SHA-256 of a reach: two that are equal have the same. Undefined for everything. */
-export function digestOfReach(reach: Reach | undefined): Buffer | undefined {
+export function digestOfReach(reach: SetReach | undefined): Buffer | undefined {
   if (reach === undefined) return undefined
   const mounts = [...reach.mounts].sort()
-  const namespaces = [...reach.namespaces].sort(([a], [b]) => (a < b ? -1 : 1))
-  return sha256(Buffer.from(JSON.stringify({ mounts, namespaces })))
+  const namespaces = [...reach.namespaces].map(([id, entry]) => `${id} ${entry}`).sort()
+  return sha256(Buffer.from([...mounts, '', ...namespaces].join('\n')))
 }
 
 /** True if both are of the same reach. */
-export const areSameReach = (one: Reach | undefined, other: Reach | undefined): boolean =>
+export const areSameReach = (one: SetReach | undefined, other: SetReach | undefined): boolean =>
   haveSameDigest(digestOfReach(one), digestOfReach(other))
 
 /** As `areSameReach`, by their digests. */

@@ -193,6 +193,13 @@ export function filteredMountOf(key: string): string {
 /** Folders of the root namespace with one entry a namespace, named by its parent and its name. */
 const FOLDERS_BY_NAMESPACE = ['root/core/namespace/', 'root/core/leaving-namespace/']
 
+/** Keys of the entries that a mount may have outside of its folder. */
+export const entriesOfMount = (namespace: string, mount: string): readonly string[] =>
+  FOLDERS_BY_MOUNT.map((folder) => `${namespace}/${folder}${mount}`)
+/** Keys of the entries that a namespace may have, by its `PARENT/NAME`. */
+export const entriesOfNamespace = (entry: string): readonly string[] =>
+  FOLDERS_BY_NAMESPACE.map((folder) => folder + entry)
+
 /** `PARENT/NAME` of the namespace whose entry this is, also while it is being deleted; undefined for any other key. */
 export function namespaceEntryOf(key: string): string | undefined {
   const folder = FOLDERS_BY_NAMESPACE.find((path) => key.startsWith(path))

@@ -436,6 +436,8 @@ export interface Store extends ReadStore {
    * @throws StorageRefused while there is no leaf key, and what kept the tree from being read
    */
   roots(isWanted?: (scope: string) => boolean): Promise<TreeRoots & { readonly index: number }>
+  /** The scopes that have `replicated` entries, by their names. Waits and throws as `roots` does. */
+  scopes(): Promise<readonly string[]>
   /** As `roots`, but undefined where that would wait or throw: for status, which must answer at once. */
   rootsNow(): Promise<(TreeRoots & { readonly index: number }) | undefined>
   /** A copy of the tree as of `index`, to find where two stores differ. Waits and throws as `roots` does. */

@@ -153,6 +153,10 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
     return this.store.roots(...wanted)
   }
 
+  async scopes(): ReturnType<Store['scopes']> {
+    return this.store.scopes()
+  }
+
   async rootsNow(): ReturnType<Store['rootsNow']> {
     return this.store.rootsNow()
   }

@@ -37,6 +37,7 @@ export function tracedStore(store: Store): Store {
     setWritable: (mayWrite) => store.setWritable(mayWrite),
     keysReplaced: (running) => store.keysReplaced(running),
     roots: (isWanted) => store.roots(isWanted),
+    scopes: () => store.scopes(),
     rootsNow: () => store.rootsNow(),
     tree: () => store.tree(),
     image: () => store.image(),

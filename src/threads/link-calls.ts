@@ -48,6 +48,7 @@ export const OWNER_CALLS = {
   tree: verb<LinkOwner['tree']>(),
   keysIn: verb<LinkOwner['keysIn']>(),
   root: verb<LinkOwner['root']>(),
+  reachOf: verb<LinkOwner['reachOf']>(),
   drain: verb<LinkOwner['drain']>(),
   resume: verb<LinkOwner['resume']>(),
   tookOver: verb<LinkOwner['tookOver']>(),
@@ -67,6 +68,7 @@ export const OWNER_CALLS = {
   ownTree: verb<LinkOwner['ownTree']>(),
   ownKeysIn: verb<LinkOwner['ownKeysIn']>(),
   ownRoot: verb<LinkOwner['ownRoot']>(),
+  ownReach: verb<LinkOwner['ownReach']>(),
   mend: verb<LinkOwner['mend']>(),
 } satisfies { readonly [N in keyof LinkOwner]: VerbCall<LinkOwner[N]> }
 

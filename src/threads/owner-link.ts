@@ -52,6 +52,7 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
     tree: (...input) => answered(peer.call('tree', parcelOf(input))),
     keysIn: (...input) => answered(peer.call('keysIn', parcelOf(input))),
     root: (...input) => answered(peer.call('root', parcelOf(input))),
+    reachOf: (...input) => answered(peer.call('reachOf', parcelOf(input))),
     drain: (...input) => answered(peer.call('drain', parcelOf(input))),
     resume: (...input) => answered(peer.call('resume', parcelOf(input))),
     tookOver: (...input) => answered(peer.call('tookOver', parcelOf(input))),
@@ -75,6 +76,7 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
     take: (...input) => answered(peer.call('take', parcelOf(input))),
     ownTree: (...input) => answered(peer.call('ownTree', parcelOf(input))),
     ownKeysIn: (...input) => answered(peer.call('ownKeysIn', parcelOf(input))),
+    ownReach: (...input) => answered(peer.call('ownReach', parcelOf(input))),
     ownRoot: (...input) => answered(peer.call('ownRoot', parcelOf(input))),
     mend: (...input) => answered(peer.call('mend', parcelOf(input))),
   }

@@ -224,6 +224,7 @@ function ownerHandlers(owner: () => LinkOwner): Handlers<typeof OWNER_CALLS> {
     tree: answer((...input) => owner().tree(...input)),
     keysIn: answer((...input) => owner().keysIn(...input)),
     root: answer((...input) => owner().root(...input)),
+    reachOf: answer((...input) => owner().reachOf(...input)),
     drain: answer((...input) => owner().drain(...input)),
     resume: answer((...input) => owner().resume(...input)),
     tookOver: answer((...input) => owner().tookOver(...input)),
@@ -242,6 +243,7 @@ function ownerHandlers(owner: () => LinkOwner): Handlers<typeof OWNER_CALLS> {
     take: answer((...input) => owner().take(...input)),
     ownTree: answer((...input) => owner().ownTree(...input)),
     ownKeysIn: answer((...input) => owner().ownKeysIn(...input)),
+    ownReach: answer((...input) => owner().ownReach(...input)),
     ownRoot: answer((...input) => owner().ownRoot(...input)),
     mend: answer((...input) => owner().mend(...input)),
   }

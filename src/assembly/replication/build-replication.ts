@@ -31,6 +31,7 @@ import { KeptUndone } from './kept-undone.ts'
 import { noOperations, OwnOperations } from './operations.ts'
 import { OwnParts } from './own-parts.ts'
 import { PrimarySide } from './primary-side.ts'
+import { ReadingReach } from './reading-reach.ts'
 import type { ReplicationParts } from './replication-parts.ts'
 import type { ReplicationRoom } from './replication-room.ts'
 import { SecondarySide } from './secondary-side.ts'
@@ -48,6 +49,7 @@ export type SealForLinks = {
 
 /** Rooms that the links need. */
 export type RoomsOfLinks = Pick<NodeRooms, 'storage'> & {
+  readonly leases: Pick<NodeRooms['leases'], 'revokeAllOf'>
   readonly core: Pick<Core, 'answersTo'>
 } & WithServices<'treeChecks'>
 
@@ -92,7 +94,7 @@ class OwnReplication implements ReplicationRoom {
   #isPlayed = false
 
   constructor(parts: WritingParts, links: ReplicationParts, rooms: RoomsOfLinks, seal: SealForLinks) {
-    const { storage, services, core } = rooms
+    const { storage, services, core, leases } = rooms
     const { world, store } = parts
     this.#parts = parts
     this.#links = links
@@ -123,13 +125,16 @@ class OwnReplication implements ReplicationRoom {
       log: this.#log,
       play: () => this.#play(),
     })
-    const ofPrimary = { bundle: seal.bundle, handingOver, sendAway, onTrust: () => changingAuthority.goOn() }
+    const reading = new ReadingReach({ store, barrier: storage.barrier, ticks: world.ticks })
+    const onTrust = (): Promise<void> => changingAuthority.goOn()
+    const ofPrimary = { bundle: seal.bundle, handingOver, sendAway, onTrust, reading }
     const primarySide = new PrimarySide({ ...common, ...shared, ...ofPrimary })
     const secondarySide = new SecondarySide({
       ...common,
       ...shared,
       rotation: seal.rotation,
       follow: seal.follow,
+      leases,
       sendAway,
       onTakeoverKnown: (family) => changingRoles.takeoverKnown(family),
       keepUndone: (family, fork) => undone.keep(family, fork),
@@ -206,6 +211,7 @@ class OwnReplication implements ReplicationRoom {
     } catch (cause) {
       this.#log('warn', 'The log may be kept for secondaries that were revoked', { cause: describeCause(cause) })
     }
+    this.#secondarySide.open()
     this.#renewal.start(await this.#firstPlay())
   }
 
@@ -223,6 +229,7 @@ class OwnReplication implements ReplicationRoom {
   close(): void {
     this.#isOpen = false
     this.#handingOver.drop()
+    this.#secondarySide.close()
     this.#renewal.stop()
   }
 
@@ -295,7 +302,8 @@ function joined(primary: PrimarySide, secondary: SecondarySide, handed: LinkOwne
     hold: (arrival, hold) => primary.hold(arrival, hold),
     tree: () => primary.tree(),
     keysIn: (buckets) => primary.keysIn(buckets),
-    root: (family) => primary.root(family),
+    root: (family, reach) => primary.root(family, reach),
+    reachOf: (arrival) => primary.reachOf(arrival),
     differs: (arrival) => primary.differs(arrival),
     standing: (family) => secondary.standing(family),
     shown: (family) => secondary.shown(family),
@@ -308,6 +316,7 @@ function joined(primary: PrimarySide, secondary: SecondarySide, handed: LinkOwne
     take: (family, batch) => secondary.take(family, batch),
     ownTree: () => secondary.ownTree(),
     ownKeysIn: (buckets) => secondary.ownKeysIn(buckets),
+    ownReach: (family) => secondary.ownReach(family),
     ownRoot: (family) => secondary.ownRoot(family),
     drain: (arrival) => primary.drain(arrival),
     resume: (arrival) => primary.resume(arrival),

@@ -19,7 +19,14 @@ import {
   requireClusterAddress,
 } from '../../replication/set/changing-hands.ts'
 import { disableFamily, handsOver, requireOperation } from '../../replication/set/primary-operations.ts'
-import { readState, SETS_FOLDER, type SetReader, SetRefused, setPath } from '../../replication/set/records.ts'
+import {
+  readReach,
+  readState,
+  SETS_FOLDER,
+  type SetReader,
+  SetRefused,
+  setPath,
+} from '../../replication/set/records.ts'
 import { type KeptActivation, movePrimary } from '../../replication/set/secondary-operations.ts'
 import { putTakenOver } from '../../replication/set/taken-over.ts'
 import { HISTORY_ID_BYTES } from '../../storage/backend.ts'
@@ -98,6 +105,7 @@ export class ChangingRoles {
       requireClusterAddress(given.clusterAddress)
       const isReindexing = (await this.#parts.checks.told()).reindex !== undefined
       if (isReindexing && !given.force) throw notNow('a reindex is running, so it is not known what differs')
+      if (family === 'performance' && !given.force) await this.#requireUnfiltered()
       const asked = await this.#handOver(family, given.force)
       const told = new Promise<true>((resolve) => this.#told.set(family, () => resolve(true)))
       let hasFormer = false
@@ -116,6 +124,12 @@ export class ChangingRoles {
       this.#told.delete(family)
       return !hasFormer ? 'nobody' : isTold ? 'told' : 'untold'
     })
+  }
+
+  /** What a filter keeps from a cluster would be lost by its promotion: no other one would get it any more. */
+  async #requireUnfiltered(): Promise<void> {
+    const { reach } = await this.#parts.view.transaction((tx) => readReach(tx))
+    if (reach !== undefined) throw notNow(FILTERED)
   }
 
   /** Asks the primary to hand over, if there is a link. @throws SetRefused where it does not, unless forced */
@@ -377,6 +391,9 @@ function lackOfLink(primary: PrimaryStatus | undefined): Lack {
   const missing = primaryIndex - progress.index
   return missing > 0 ? `${missing} records of its primary are missing` : undefined
 }
+
+const FILTERED =
+  'a filter keeps mounts or namespaces of the set from it, which "primary/dynamic-filter" on the primary names'
 
 function requireNothing(lack: Lack): void {
   if (lack !== undefined) throw notNow(lack)

@@ -6,6 +6,7 @@ import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { Arrival, Greeted, KeyPackage, PrimaryOwner } from '../../replication/link/link-sides.ts'
 import type { Place } from '../../replication/protocol/messages.ts'
+import type { SetReach } from '../../replication/reach.ts'
 import {
   admitInstance,
   admitSecondary,
@@ -35,6 +36,7 @@ import {
   type SetTransaction,
 } from '../../replication/set/records.ts'
 import { treeKeeper } from '../../replication/source/source-keeper.ts'
+import type { Judged } from '../../replication/source/source-reach.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import type { Store, TreeBucket } from '../../storage/contract.ts'
 import { StorageCorrupt, StorageRefused } from '../../storage/errors.ts'
@@ -44,6 +46,7 @@ import { type SealBundle, sealBundle, wipeBundle } from '../../system/seal/seal-
 import { KEYRING, SEAL_FOLDER } from '../../system/seal/seal-records.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
 import { askerOf, type HandingOver } from './handing-over.ts'
+import type { ReadingReach } from './reading-reach.ts'
 
 /** The parts that the primary's side works with. */
 export type PrimarySideParts = {
@@ -56,6 +59,7 @@ export type PrimarySideParts = {
   /** Number of the present shares. */
   readonly sealNumber: () => number
   readonly handingOver: HandingOver
+  readonly reading: Pick<ReadingReach, 'reachAsOfNow'>
   readonly log: Log
   /** The records of the sets say another role than before. */
   readonly onChanged: () => Promise<void>
@@ -265,8 +269,14 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed'> {
     return treeKeeper(this.#parts.store, 'dr').keysIn(buckets)
   }
 
-  root(family: ReplicationFamily) {
-    return treeKeeper(this.#parts.store, family).root()
+  root(family: ReplicationFamily, reach: SetReach | undefined) {
+    return treeKeeper(this.#parts.store, family).root(reach)
+  }
+
+  /** The links send a secondary nothing that this does not allow. */
+  async reachOf({ id }: Arrival): Promise<Judged> {
+    const { index, reach } = await this.#parts.reading.reachAsOfNow(id)
+    return { index, reach }
   }
 
   async differs(_arrival: Arrival): Promise<void> {

@@ -9,7 +9,9 @@ import { oneOf, text } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
 import type { FollowerStanding, SecondaryOwner, ShownStanding } from '../../replication/link/link-sides.ts'
+import { ProtocolFault } from '../../replication/protocol/frames.ts'
 import type { Place } from '../../replication/protocol/messages.ts'
+import { digestOfReach, type SetReach } from '../../replication/reach.ts'
 import { wipeActivation } from '../../replication/set/activation-bundle.ts'
 import { forgetFormer, leavePlaceInSet, readParted, takeConflict } from '../../replication/set/changing-hands.ts'
 import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
@@ -33,7 +35,8 @@ import {
   ownInstance,
   type RenewedLeaf,
 } from '../../replication/set/secondary-operations.ts'
-import { sinkKeeper } from '../../replication/sink/sink-keeper.ts'
+import { HeldBack } from '../../replication/sink/held-back.ts'
+import { type SinkNote, sinkKeeper, type TakenWith } from '../../replication/sink/sink-keeper.ts'
 import type { SinkBatch, SinkKeeper, Transfer } from '../../replication/sink/sink-parts.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import { type Adopted, type Store, systemScope, type Transaction, type TreeBucket } from '../../storage/contract.ts'
@@ -44,7 +47,9 @@ import { storedRecord } from '../../storage/stored-record.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import { BundleRefused, openBundle, type SealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
+import { KeptReach } from './kept-reach.ts'
 import { contextOf } from './primary-side.ts'
+import { ReachSweep, type ReachSweepParts } from './reach-sweep.ts'
 
 /** A copy or a comparison that is running. */
 export const TRANSFER_NOTE = storedRecord('A note of a copy from the primary', {
@@ -59,10 +64,11 @@ export type SecondarySideParts = {
   readonly store: Store
   readonly barrier: Barrier
   readonly rotation: Pick<KeyringRotation, 'adopt'>
-  readonly world: Pick<World, 'clock'>
+  readonly world: World
   readonly log: Log
   readonly sealNumber: () => number
   readonly checks: Pick<TreeChecks, 'mend'>
+  readonly leases: ReachSweepParts['leases']
   /** Takes over the shares of the primary's rekey. @throws BundleRefused, Refusal while sealed */
   readonly follow: (bundle: SealBundle) => Promise<boolean>
   /** The records of the sets say another role, or other parts, than before. */
@@ -86,6 +92,8 @@ export class SecondarySide implements SecondaryOwner {
   readonly #ended = new Set<ReplicationFamily>()
   /** False: what this secondary has is what it applied of its present primary. Missing: not known. */
   readonly #isParted = new Map<ReplicationFamily, boolean>()
+  readonly #reach: KeptReach
+  readonly #sweep: ReachSweep
   /** The note as it was stored last; undefined: not known. */
   readonly #noted = new Map<ReplicationFamily, string>()
 
@@ -95,14 +103,24 @@ export class SecondarySide implements SecondaryOwner {
       adopt: (...adopted: Parameters<Store['adopt']>) => parts.rotation.adopt(...adopted),
       tree: () => parts.store.tree(),
       image: () => parts.store.image(),
-      roots: () => parts.store.roots(),
+      roots: (...wanted: Parameters<Store['roots']>) => parts.store.roots(...wanted),
     }
-    const keeper = (family: ReplicationFamily): SinkKeeper =>
+    const keeper = (family: ReplicationFamily, filtered?: Pick<TakenWith, 'heldBack'>): SinkKeeper =>
       sinkKeeper(store, family, {
-        note: (tx, transfer) => this.#note(tx, family, transfer),
+        note: (tx, taken) => this.#note(tx, family, taken),
+        reached: () => this.ownReach(family),
         mend: () => parts.checks.mend(),
+        ...filtered,
       })
-    this.#keepers = { dr: keeper('dr'), performance: keeper('performance') }
+    const heldBack = new HeldBack(async (key) => (await parts.store.get(key)) !== undefined)
+    this.#keepers = { dr: keeper('dr'), performance: keeper('performance', { heldBack }) }
+    this.#reach = new KeptReach(parts)
+    this.#sweep = new ReachSweep({
+      ...parts,
+      kept: this.#reach,
+      remove: (keys) => this.#taking.run(() => this.#remove(keys)),
+      purge: async () => {},
+    })
   }
 
   async standing(family: ReplicationFamily): Promise<FollowerStanding> {
@@ -122,7 +140,8 @@ export class SecondarySide implements SecondaryOwner {
     this.#isParted.set(family, parted !== undefined)
     const applied = parted?.isOwnLog ? position : followed
     const stands = { applied, isParted: parted !== undefined, transfer }
-    return { ...stands, epoch, receiver, instance, histories: await store.histories(), sealNumber: sealNumber() }
+    const reach = digestOfReach(await this.ownReach(family))
+    return { ...stands, epoch, receiver, instance, histories: await store.histories(), sealNumber: sealNumber(), reach }
   }
 
   shown(family: ReplicationFamily): Promise<ShownStanding> {
@@ -220,10 +239,38 @@ export class SecondarySide implements SecondaryOwner {
       const fork = batch.fork ?? (await this.#ownFork(family))
       if (fork !== undefined) await this.#parts.keepUndone(family, fork)
     }
-    const outcome = await this.#keepers[family].take(batch)
+    const outcome = await this.#keepers[family].take(await this.#narrowed(family, batch))
+    if (outcome.kind === 'adopted' && batch.reach !== undefined) this.#sweep.due()
     const isEnd = outcome.kind === 'adopted' && batch.mode === 'redo' && batch.transfer === undefined
     if (isEnd) await this.#isWhole(family)
     return outcome
+  }
+
+  /** With news of what this cluster is to have: what shows the rest goes in the same step. */
+  async #narrowed(family: ReplicationFamily, batch: SinkBatch): Promise<SinkBatch> {
+    if (batch.reach === undefined) return batch
+    if (family !== 'performance') throw new ProtocolFault('damaged', 'The primary of a DR secondary sent a filter')
+    const stray = await this.#reach.strayScopes(batch.reach.only)
+    const gone = await this.#reach.showing(stray)
+    const leaving = [...new Set([...(await this.#reach.noted()).leaving, ...stray])]
+    return { ...batch, state: { entries: [], gone }, reach: { ...batch.reach, leaving } }
+  }
+
+  /** Removes entries that this cluster is not to have, as of where it stands. False: it follows no primary. */
+  async #remove(keys: () => Promise<readonly string[]>): Promise<boolean> {
+    const { view, store } = this.#parts
+    const at = (await store.position()).origins.find(({ family }) => family === 'performance')
+    const { mode, transfer } = await view.transaction(async (tx) => ({
+      ...(await modeOf(tx, 'performance')),
+      transfer: await readTransfer(tx, 'performance'),
+    }))
+    const isFollowing = (mode === 'secondary' || mode === 'bootstrapping') && !this.#ended.has('performance')
+    if (at === undefined || !isFollowing) return false
+    const state = { entries: [], gone: await keys() }
+    if (state.gone.length === 0) return true
+    const taken = await this.#keepers.performance.take({ mode: 'redo', after: at, records: [], at, state, transfer })
+    if (taken.kind !== 'adopted') throw new StorageRefused(taken.sentence)
+    return true
   }
 
   /**
@@ -253,6 +300,19 @@ export class SecondarySide implements SecondaryOwner {
 
   ownRoot(family: ReplicationFamily) {
     return this.#keepers[family].root()
+  }
+
+  async ownReach(family: ReplicationFamily): Promise<SetReach | undefined> {
+    return family === 'performance' ? (await this.#reach.noted()).reach : undefined
+  }
+
+  /** Removes what is left of what this cluster is not to have, from now on. */
+  open(): void {
+    this.#sweep.start()
+  }
+
+  close(): void {
+    this.#sweep.stop()
   }
 
   mend(family: ReplicationFamily): Promise<void> {
@@ -286,8 +346,9 @@ export class SecondarySide implements SecondaryOwner {
   }
 
   /** Stores the note, in the step that applies what it is about. What is stored already is not stored again. */
-  async #note(tx: Transaction, family: ReplicationFamily, transfer: Transfer | undefined): Promise<void> {
+  async #note(tx: Transaction, family: ReplicationFamily, { transfer, reach }: SinkNote): Promise<void> {
     await this.#joined(tx, family)
+    if (reach !== undefined) await this.#reach.store(tx, { reach: reach.only, leaving: reach.leaving ?? [] })
     const key = SETS_FOLDER + transferPath(family)
     const noted = transfer === undefined ? '' : JSON.stringify(transfer)
     if (this.#noted.get(family) === noted) return

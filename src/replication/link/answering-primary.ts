@@ -78,7 +78,7 @@ export class AnsweringPrimary {
 
   async #serve(): Promise<never> {
     const { part, shown, onWelcome } = this.#parts
-    const log = { epoch: 0, histories: [], applied: undefined, isParted: false, transfer: undefined }
+    const log = { epoch: 0, histories: [], applied: undefined, isParted: false, transfer: undefined, reach: undefined }
     await greetPrimary(this.#parts, this.#link, part, { ...log, ...shown, sealNumber: 0 })
     this.#isWelcome = true
     this.#heartbeat.start()

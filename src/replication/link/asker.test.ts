@@ -323,6 +323,7 @@ async function greeted(clusters: LinkedClusters, bundle: ActivationBundle) {
     histories: [],
     applied: undefined,
     isParted: false,
+    reach: undefined,
     transfer: undefined,
     addresses: [],
     apiAddress: '',

@@ -20,6 +20,7 @@ export const KINDS_OF_PRIMARY: ReadonlySet<MessageKind> = new Set([
   'welcome',
   'refused',
   'course',
+  'reach',
   'run',
   'piece',
   'pages',
@@ -265,6 +266,7 @@ export class FollowedPrimary {
       take: (batch) => owner.take(family, batch),
       tree: async () => Tree.of(await owner.ownTree()),
       keysIn: (buckets) => owner.ownKeysIn(buckets),
+      reached: () => owner.ownReach(family),
       root: () => owner.ownRoot(family),
       mend: () => owner.mend(family),
     }

@@ -7,11 +7,13 @@ import type { LinkAddress, LinkFailure, LinkIdentity } from '../../lib/links.ts'
 import type { Adopted, KeyLeaf, TreeBucket, TreePage } from '../../storage/contract.ts'
 import type { History, LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Message, Place } from '../protocol/messages.ts'
+import type { SetReach } from '../reach.ts'
 import type { PeerRefusal } from '../set/admission.ts'
 import type { SetName } from '../set/peer-name.ts'
 import type { RenewedLeaf } from '../set/secondary-operations.ts'
 import type { SinkBatch, SinkProgress } from '../sink/sink-parts.ts'
 import type { SecondaryStanding } from '../source/decision.ts'
+import type { Judged } from '../source/source-reach.ts'
 
 /** What a node says of itself to every peer. */
 export type NodeFacts = {
@@ -291,7 +293,13 @@ export interface PrimaryOwner {
   hold(arrival: Arrival, hold: Pick<LogHold, 'kind' | 'from'>): Promise<void>
   tree(): Promise<{ readonly index: number; readonly pages: readonly TreePage[] }>
   keysIn(buckets: readonly TreeBucket[]): Promise<{ readonly index: number; readonly keys: readonly KeyLeaf[] }>
-  root(family: ReplicationFamily): Promise<{ readonly index: number; readonly root: Buffer }>
+  /** Over what is reached (reach.ts). */
+  root(
+    family: ReplicationFamily,
+    reach: SetReach | undefined,
+  ): Promise<{ readonly index: number; readonly root: Buffer }>
+  /** What the filter of a secondary for performance lets it have, judged as of an index. */
+  reachOf(arrival: Arrival): Promise<Judged>
   /** Writes nothing more for a while, since this secondary is to be promoted. Resolves when that holds. */
   drain(arrival: Arrival): Promise<'draining' | PeerRefusal>
   /** It was not promoted. */
@@ -317,6 +325,8 @@ export type FollowerStanding = SecondaryStanding & {
   readonly sealNumber: number
   /** How often another cluster has taken over who this secondary is. */
   readonly instance: number
+  /** Digest of what its filter lets it have, as it was told last; undefined: everything. */
+  readonly reach: Buffer | undefined
 }
 
 /** What the registry of the primary asks of a secondary. */
@@ -347,6 +357,7 @@ export interface SecondaryOwner {
   ownTree(): Promise<readonly TreePage[]>
   ownKeysIn(buckets: readonly TreeBucket[]): Promise<readonly KeyLeaf[]>
   ownRoot(family: ReplicationFamily): Promise<Buffer>
+  ownReach(family: ReplicationFamily): Promise<SetReach | undefined>
   /** The former primary knows that this cluster took over. */
   takeoverKnown(family: ReplicationFamily): Promise<void>
   /** The former primary says that another cluster took over before. */

@@ -1,5 +1,6 @@
 import { Tree } from '../../storage/log/tree.ts'
 import type { SourceKeeper } from '../source/source-parts.ts'
+import type { Judged } from '../source/source-reach.ts'
 import type { Arrival, PrimaryOwner } from './link-sides.ts'
 import { requireAdmitted } from './refusals.ts'
 
@@ -8,10 +9,10 @@ import { requireAdmitted } from './refusals.ts'
  * outlive a revocation.
  */
 export function linkedKeeper(
-  owner: Pick<PrimaryOwner, 'hold' | 'tree' | 'keysIn' | 'root' | 'drain' | 'resume'>,
+  owner: Pick<PrimaryOwner, 'hold' | 'tree' | 'keysIn' | 'root' | 'reachOf' | 'drain' | 'resume'>,
   arrival: Arrival,
   isOver: () => boolean,
-): SourceKeeper {
+): SourceKeeper & { readonly judge: () => Promise<Judged> } {
   const asked = async <T>(ask: () => Promise<T>): Promise<T> => {
     if (isOver()) throw new Error('The link has ended')
     return ask()
@@ -24,7 +25,8 @@ export function linkedKeeper(
         return { index, tree: Tree.of(pages) }
       }),
     keysIn: (buckets) => asked(() => owner.keysIn(buckets)),
-    root: () => asked(() => owner.root(arrival.set.family)),
+    root: (reach) => asked(() => owner.root(arrival.set.family, reach)),
+    judge: () => asked(() => owner.reachOf(arrival)),
     drain: () =>
       asked(async () => {
         requireAdmitted<'draining'>(await owner.drain(arrival))

@@ -5,6 +5,7 @@
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, MessageKind } from '../protocol/messages.ts'
+import { filterKeyOf } from '../set/records.ts'
 import { LogSource } from '../source/source.ts'
 import { type FromSecondary, SecondaryRefused } from '../source/source-parts.ts'
 import type { BeatFacts } from './beats.ts'
@@ -172,7 +173,9 @@ export class ServedSecondary implements ServedLink {
     const send = (message: Message): Promise<void> => this.#link.send(message)
     const { abandoned, followed } = admission.greeted
     const { family } = set
-    const parts = { family, store, keeper, send, limits: limits.source, abandoned, followed, count: counts(family) }
+    const reach = family === 'performance' && { filterKey: filterKeyOf(arrival.id), judge: keeper.judge }
+    const known = { limits: limits.source, abandoned, followed, count: counts(family), ...(reach && { reach }) }
+    const parts = { family, store, keeper, send, ...known }
     const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, admission))
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
   }

@@ -213,6 +213,42 @@ export function list<T>(kind: WireKind<T>, most: number): WireKind<readonly T[]>
   }
 }
 
+/** A list of texts that are all different, as a set. */
+export function setOf(kind: WireKind<string>, most: number): WireKind<ReadonlySet<string>> {
+  const { write, read } = list(kind, most)
+  return {
+    write: (to, value) => write(to, [...value]),
+    read: (from, name) => {
+      const texts = read(from, name)
+      const found = new Set(texts)
+      if (found.size < texts.length) throw from.fault(`${name} has something twice`)
+      return found
+    },
+  }
+}
+
+/** A list of pairs whose first texts are all different, as a map. */
+export function mapOf(
+  key: WireKind<string>,
+  value: WireKind<string>,
+  most: number,
+): WireKind<ReadonlyMap<string, string>> {
+  const { write, read } = list(group({ key, value }), most)
+  return {
+    write: (to, map) =>
+      write(
+        to,
+        [...map].map(([key, value]) => ({ key, value })),
+      ),
+    read: (from, name) => {
+      const pairs = read(from, name)
+      const found = new Map(pairs.map(({ key, value }) => [key, value]))
+      if (found.size < pairs.length) throw from.fault(`${name} has something twice`)
+      return found
+    },
+  }
+}
+
 /** Several members, one behind the other. */
 export function group<const M extends WireMembers>(members: M): WireKind<WireGroup<M>> {
   const rows = Object.entries(members) as unknown as readonly (readonly [string, WireKind<unknown>])[]

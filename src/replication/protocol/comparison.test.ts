@@ -28,9 +28,12 @@ function someEntries(random: PseudoRandom, count: number): Kept[] {
   }))
 }
 
+const isAny = (_scope: string): boolean => true
+const DR = { family: 'dr', isReached: isAny } as const
+
 /** What the secondary finds by what goes over the link. */
-function compared(secondary: Tree, primary: Tree, family: ReplicationFamily) {
-  const pages = pagesOf(primary, family, rootsOf(secondary, family))
+function compared(secondary: Tree, primary: Tree, family: ReplicationFamily, isReached = isAny) {
+  const pages = pagesOf(primary, { family, isReached }, rootsOf(secondary, { family, isReached }))
   return differingBuckets(secondary, digestsOf(primary, differingPages(secondary, pages)))
 }
 
@@ -52,13 +55,25 @@ test('a secondary finds the very buckets in which the trees differ', (t) => {
 test('of equal trees no page is told, of equal scopes none of theirs', (t) => {
   const entries = someEntries(pseudoRandom(testSeed(t)), 200)
   const [secondary, primary] = [treeOf(entries), treeOf(entries)]
-  assert.deepEqual(pagesOf(primary, 'dr', rootsOf(secondary, 'dr')), [])
+  assert.deepEqual(pagesOf(primary, DR, rootsOf(secondary, DR)), [])
   primary.add('local', `root/logical/${MOUNTS[1]}/one-more`, Buffer.alloc(16, 9), BUCKET_KEY)
-  const told = pagesOf(primary, 'dr', rootsOf(secondary, 'dr'))
+  const told = pagesOf(primary, DR, rootsOf(secondary, DR))
   assert.deepEqual(
     told.map(({ class: of, scope }) => [of, scope]),
     [['local', `root/${MOUNTS[1]}`]],
   )
+})
+
+test('a scope that is not reached is told by neither end', (t) => {
+  const random = pseudoRandom(testSeed(t))
+  const [secondary, primary] = [treeOf(someEntries(random, 100)), treeOf(someEntries(random, 100))]
+  const isReached = (scope: string): boolean => scope === `root/${MOUNTS[1]}`
+  const narrow = { family: 'dr', isReached } as const
+  const roots = rootsOf(secondary, narrow)
+  assert.deepEqual([...new Set(roots.map(({ scope }) => scope))], [`root/${MOUNTS[1]}`])
+  assert.ok(pagesOf(primary, narrow, rootsOf(secondary, DR)).every(({ scope }) => isReached(scope)))
+  const differing = secondary.differences(primary).filter(({ scope }) => isReached(scope))
+  assert.deepEqual(sorted(compared(secondary, primary, 'dr', isReached)), sorted(differing))
 })
 
 test('digests that no tree has are a fault of the peer', () => {

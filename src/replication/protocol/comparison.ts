@@ -11,10 +11,14 @@ type ScopeRoots = Message<'roots'>['scopes']
 type ScopePages = Message<'pages'>['scopes']
 type PageDigests = Message<'digests'>['pages']
 
-/** Roots of all scopes that this end has. */
-export function rootsOf(tree: Tree, family: ReplicationFamily): ScopeRoots {
+/** What two ends compare: the part of their trees that goes over the family, and that a filter lets through. */
+export type Compared = { readonly family: ReplicationFamily; readonly isReached: (scope: string) => boolean }
+
+/** Roots of all such scopes that this end has. */
+export function rootsOf(tree: Tree, { family, isReached }: Compared): ScopeRoots {
   return classesOver(family).flatMap((storageClass) =>
     tree.scopes(storageClass).flatMap((scope) => {
+      if (!isReached(scope)) return []
       const root = tree.scopeRoot(storageClass, scope)
       return root === undefined ? [] : [{ class: storageClass, scope, root }]
     }),
@@ -22,9 +26,12 @@ export function rootsOf(tree: Tree, family: ReplicationFamily): ScopeRoots {
 }
 
 /** Hashes of the pages of each scope whose root is another, or that only one end has. */
-export function pagesOf(tree: Tree, family: ReplicationFamily, theirs: ScopeRoots): ScopePages {
+export function pagesOf(tree: Tree, compared: Compared, theirs: ScopeRoots): ScopePages {
+  const { family, isReached } = compared
   const known = new Map(theirs.map(({ class: of, scope, root }) => [nameOf(of, scope), root]))
-  const names = [...rootsOf(tree, family), ...theirs.filter(({ class: of }) => SENT_CLASSES[family].has(of))]
+  const isMeant = ({ class: of, scope }: ScopeRoots[number]): boolean =>
+    SENT_CLASSES[family].has(of) && isReached(scope)
+  const names = [...rootsOf(tree, compared), ...theirs.filter(isMeant)]
   const scopes = new Map(names.map(({ class: of, scope }) => [nameOf(of, scope), { class: of, scope }]))
   return [...scopes.entries()].flatMap(([name, { class: of, scope }]) => {
     const [mine, other] = [tree.scopeRoot(of, scope), known.get(name)]

@@ -19,8 +19,10 @@ import {
   group,
   list,
   MessageWriter,
+  mapOf,
   numbered,
   optional,
+  setOf,
   shownText,
   storedKey,
   text,
@@ -52,6 +54,12 @@ export const MAX_RUN_RECORDS = 4_096
 /** Entries, keys or buckets that one message may have. */
 export const MAX_LISTED = 65_536
 const MAX_SCOPES = 65_536
+/** Mounts and namespaces of a filtered secondary. */
+const MAX_REACHED = 65_536
+/** Name of a namespace behind the id of the one that it lies in. */
+const MAX_ENTRY_BYTES = 512
+const UUID_BYTES = 36
+const REACH_BYTES = MAX_REACHED * (2 * UUID_BYTES + MAX_ENTRY_BYTES)
 /** Pages whose digests one message may have: 4 MiB of them. */
 export const MAX_PAGES = 1_024
 /** A scope is `NAMESPACE/MOUNT-UUID` or `NAMESPACE/system`. */
@@ -87,6 +95,14 @@ const page = { class: treeClass, scope, page: u8 }
 const entry = group({ key: storedKey, class: treeClass, leaf: fixed(LEAF_BYTES), value: bytesUpTo(MAX_VALUE_BYTES) })
 const keyLeaf = group({ key: storedKey, class: treeClass, leaf: fixed(LEAF_BYTES) })
 
+/** What a filter lets a secondary have: everything, if it says nothing. */
+const reach = optional(
+  group({
+    mounts: setOf(text(UUID_BYTES), MAX_REACHED),
+    namespaces: mapOf(text(UUID_BYTES), text(MAX_ENTRY_BYTES), MAX_REACHED),
+  }),
+)
+
 /** How far a copy or a comparison that was cut off had come, by the secondary's own note. */
 const transfer = group({ what: numbered('copy', 'difference'), after: text(MAX_KEY_BYTES) })
 
@@ -106,6 +122,8 @@ const MESSAGES = {
     /** Its operator gave it this primary: what it followed before is no reason to refuse it. */
     isParted: flag,
     transfer: optional(transfer),
+    /** Digest of what its filter lets it have, as it was told last (reach.ts); missing: everything. */
+    reach: optional(fixed(DIGEST_BYTES)),
     addresses,
     apiAddress: text(MAX_ADDRESS_BYTES),
     /** The X25519 key that keys are sealed for, and the number of the seal that it has (src/system/seal). */
@@ -153,7 +171,7 @@ const MESSAGES = {
    * kind changes. A copy goes on behind the key `after`, a comparison begins with the secondary's `roots`. Courses of a
    * link are numbered: what a secondary asks in one has its number, and is not answered in another.
    */
-  course: message(22, 8 * KIB, {
+  course: message(22, REACH_BYTES + 8 * KIB, {
     number: u32,
     what: numbered('stream', 'copy', 'difference'),
     from: place,
@@ -162,7 +180,14 @@ const MESSAGES = {
     sentence: shownText(MAX_SENTENCE_BYTES),
     /** With a comparison: where both parted, if the secondary went on by itself from there. */
     fork: optional(place),
+    /** Where what lies before is not known to be the same: what the secondary is to have. */
+    reach: optional(group({ only: reach })),
   }),
+  /**
+   * From the primary in the family performance: what the secondary is to have from `at` on is another than before. What
+   * it has of the rest goes. If there is more of it that the log does not bring, a comparison has begun instead.
+   */
+  reach: message(35, REACH_BYTES + 1 * KIB, { at: place, only: reach }),
   /**
    * From the primary: the records behind `after` that are for this secondary, without their operations of class
    * ignored, all of the history `historyId`. `at` is where the log stands behind them.

@@ -2,7 +2,7 @@
 // what a secondary makes of them.
 import { strict as assert } from 'node:assert'
 import { SENT_CLASSES } from '../../storage/classes.ts'
-import type { AdoptedChange, LogRecord } from '../../storage/contract.ts'
+import type { AdoptedChange, ChangeOperation, LogRecord } from '../../storage/contract.ts'
 import { StorageCorrupt, UnknownFormat } from '../../storage/errors.ts'
 import { classesOf, decodeChange, encodeSent } from '../../storage/log/change-record.ts'
 import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
@@ -10,17 +10,23 @@ import { ProtocolFault } from './frames.ts'
 
 /**
  * The record as it is sent; undefined if nothing of it goes over the family. Most are sent as they are stored, and then
- * not decoded. @throws StorageCorrupt
+ * not decoded. `isReached` tells for the keys of a filtered secondary whether it gets them. @throws StorageCorrupt
  */
-export function sentRecord({ index, record }: LogRecord, family: ReplicationFamily): Buffer | undefined {
+export function sentRecord(
+  { index, record }: LogRecord,
+  family: ReplicationFamily,
+  isReached?: (key: string) => boolean,
+): Buffer | undefined {
   const sent = SENT_CLASSES[family]
   const classes = classesOf(record)
   if (classes !== undefined) {
-    if (classes.isSubsetOf(sent)) return record
+    if (isReached === undefined && classes.isSubsetOf(sent)) return record
     if (classes.isDisjointFrom(sent)) return undefined
   }
   const change = decodeChange(record, `log record ${index}`)
-  const operations = change.operations.filter((operation) => sent.has(operation.class))
+  const isWanted = ({ class: of, key }: ChangeOperation): boolean => sent.has(of) && isReached?.(key) !== false
+  const operations = change.operations.filter(isWanted)
+  if (operations.length === change.operations.length && classes !== undefined) return record
   return operations.length === 0 ? undefined : encodeSent({ ...change, operations })
 }
 

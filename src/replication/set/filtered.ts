@@ -1,6 +1,6 @@
-// What a filter keeps from a secondary, as mounts and namespaces are now (Interface 2.5). Pure: it is told what is there.
+// What a filter keeps from a secondary, by the mounts and namespaces of now (Interface 2.5). Pure: it is told of them.
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
-import { NO_ENTRY, type Reach } from '../reach.ts'
+import { NO_ENTRY, type SetReach } from '../reach.ts'
 import type { PathsFilter } from './paths-filter.ts'
 
 /** Types of mounts that every namespace has, and that nothing works without: no filter keeps them from a secondary. */
@@ -31,7 +31,7 @@ export type Placed = { readonly namespaces: readonly PlacedNamespace[]; readonly
 /** What a filter comes to. */
 export type Filtered = {
   /** What the secondary gets; undefined: everything. */
-  readonly reach: Reach | undefined
+  readonly reach: SetReach | undefined
   /** Full paths of what it does not get, in order; mounts of the system are not named. */
   readonly filteredMounts: readonly string[]
   readonly filteredNamespaces: readonly string[]

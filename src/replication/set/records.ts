@@ -24,15 +24,29 @@
 //   FAMILY/former-receiver   and its X25519 key
 //   FAMILY/successor         who took over from this cluster
 //   performance/filter/ID    which mounts a secondary is to get (paths-filter.ts)
+//   performance/reach        on a secondary: what its filter lets it have; missing: everything
 //   dr/handing-over          on a primary that hands over (handing-over-note.ts)
 //   abandoned                histories that restores left; of class ignored
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
-import { base64, count, flag, group, listOf, nullable, oneOf, otherwise, text, texts } from '../../lib/member-kinds.ts'
+import {
+  base64,
+  count,
+  flag,
+  group,
+  listOf,
+  mapOf,
+  nullable,
+  oneOf,
+  otherwise,
+  text,
+  texts,
+} from '../../lib/member-kinds.ts'
 import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import type { Place } from '../protocol/messages.ts'
+import type { SetReach } from '../reach.ts'
 import type { FamilyPart, FamilyParts } from './family-operations.ts'
 import { faultOfPeerId, peerSegment } from './peer-name.ts'
 
@@ -147,6 +161,34 @@ export const PARTED = storedRecord('A secondary that has left its primary', {
   fork: nullable(PLACE),
 })
 
+/** What the filter of a secondary lets it have (reach.ts). */
+export const REACH = storedRecord('What a filter lets this cluster have', {
+  /** Null: everything. */
+  only: nullable(group({ mounts: texts, namespaces: mapOf(text) })),
+  /** Scopes of the rest of which something may be here still, if only in the log and the free pages of the store. */
+  leaving: texts,
+})
+/** What a secondary notes of its reach. `leaving`: scopes that are being removed. */
+export type NotedReach = { readonly reach: SetReach | undefined; readonly leaving: readonly string[] }
+
+/** What a secondary that was never told of a filter is to have. */
+export const EVERYTHING: NotedReach = { reach: undefined, leaving: [] }
+
+/** What this secondary is to have. */
+export async function readReach(tx: Pick<SetReader, 'get'>): Promise<NotedReach> {
+  const stored = await tx.get(setPath('performance', 'reach'))
+  if (stored === undefined) return EVERYTHING
+  const { only, leaving } = REACH.decode(stored)
+  if (only === null) return { reach: undefined, leaving }
+  return { reach: { mounts: new Set(only.mounts), namespaces: new Map(Object.entries(only.namespaces)) }, leaving }
+}
+
+/** The stored form of what a secondary is to have. */
+export function encodeReach({ reach, leaving }: NotedReach): Buffer {
+  const only = reach && { mounts: [...reach.mounts], namespaces: Object.fromEntries(reach.namespaces) }
+  return REACH.encode({ only: only ?? null, leaving: [...leaving] })
+}
+
 /** Promotions that are remembered. The oldest are dropped. */
 const MAX_PROMOTIONS = 64
 
@@ -224,6 +266,7 @@ export type SetEntry =
   | 'handing-over'
   | 'promotions'
   | 'former'
+  | 'reach'
   | 'former-key'
   | 'former-receiver'
   | 'successor'
@@ -234,6 +277,8 @@ export const setPath = (family: ReplicationFamily, entry: SetEntry): string => `
 export const FILTERS_FOLDER = 'performance/filter/'
 /** The path of the filter of a secondary. */
 export const filterPath = (id: string): string => FILTERS_FOLDER + peerSegment(id)
+/** The stored key of the filter of a secondary. */
+export const filterKeyOf = (id: string): string => SETS_FOLDER + filterPath(id)
 /** The folder of the registry in the view. */
 export const registryFolder = (family: ReplicationFamily): string => `${family}/secondary/`
 

@@ -7,10 +7,11 @@ import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { differingBuckets, differingPages, rootsOf } from '../protocol/comparison.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import { MAX_PAGES, type Message, type Place, type SentEntry } from '../protocol/messages.ts'
+import { reachedScopes } from '../reach.ts'
 import type { SinkKeeper, SinkParts } from './sink-parts.ts'
 
 type ComparisonParts = Pick<SinkParts, 'family' | 'send' | 'limits'> & {
-  readonly keeper: Pick<SinkKeeper, 'tree' | 'keysIn'>
+  readonly keeper: Pick<SinkKeeper, 'tree' | 'keysIn' | 'reached'>
   /** Number of the course that began it. */
   readonly course: number
   /** Applies entries as of a place. */
@@ -52,8 +53,9 @@ export class Comparison {
 
   async begin(): Promise<void> {
     const { keeper, send, course } = this.#parts
+    const isReached = reachedScopes(await keeper.reached())
     this.#tree = await keeper.tree()
-    await send({ kind: 'roots', course, scopes: rootsOf(this.#tree, this.#family) })
+    await send({ kind: 'roots', course, scopes: rootsOf(this.#tree, { family: this.#family, isReached }) })
   }
 
   /** @throws ProtocolFault for an answer to nothing that was asked */

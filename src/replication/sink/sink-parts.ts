@@ -4,6 +4,7 @@ import type { Tree } from '../../storage/log/tree.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Count } from '../counts.ts'
 import type { Message, Place, SentEntry } from '../protocol/messages.ts'
+import type { SetReach } from '../reach.ts'
 import type { SecondaryStanding } from '../source/decision.ts'
 
 /** A copy or a comparison that is running, as it is noted in the store; undefined: what is here is whole. */
@@ -24,6 +25,14 @@ export type SinkBatch = {
   readonly transfer: Transfer | undefined
   /** With the beginning of a comparison: where both parted. What this cluster wrote since then is undone. */
   readonly fork?: Place
+  /** With news of it: what this cluster is to have from here on. The rest of what it has goes. */
+  readonly reach?: {
+    readonly only: SetReach | undefined
+    /** Scopes of the rest that are here. The keeper finds them. */
+    readonly leaving?: readonly string[]
+  }
+  /** What was held back of a comparison can be seen now. */
+  readonly isShown?: boolean
 }
 
 /** What a sink asks of the thread that writes. All of it is as of what was taken last. */
@@ -32,7 +41,9 @@ export type SinkKeeper = {
   readonly take: (taken: SinkBatch) => Promise<Adopted>
   readonly tree: () => Promise<Tree>
   readonly keysIn: (buckets: readonly TreeBucket[]) => Promise<readonly KeyLeaf[]>
-  /** Root of the part of the tree that goes over the family. */
+  /** Tells for a scope of the tree whether this cluster is to have it. */
+  readonly reached: () => Promise<SetReach | undefined>
+  /** Root of the part of the tree that goes over the family, and that this cluster is to have. */
   readonly root: () => Promise<Buffer>
   /** Makes leaves and tree those of the stored bytes: where they are not, a comparison does not see what differs. */
   readonly mend: () => Promise<void>
@@ -89,7 +100,7 @@ export type SinkProgress = {
 
 /** Messages that a primary sends behind its welcome. */
 export type FromPrimary = Message<
-  'course' | 'run' | 'piece' | 'pages' | 'digests' | 'listing' | 'values' | 'complete' | 'drained'
+  'course' | 'reach' | 'run' | 'piece' | 'pages' | 'digests' | 'listing' | 'values' | 'complete' | 'drained'
 >
 
 /** Why a secondary follows no more until someone looks. Its link ends, and is not made again soon. */

@@ -10,7 +10,15 @@ import { type FromPrimary, SINK_LIMITS, type SinkBatch, type SinkProgress, SinkS
 const HISTORY = Buffer.alloc(16, 1)
 const ROOT = Buffer.alloc(32, 9)
 const at = (index: number): Place => ({ historyId: HISTORY, index, chain: Buffer.alloc(16, index) })
-const course = { kind: 'course', number: 1, isAnew: false, after: '', sentence: '', fork: undefined } as const
+const course = {
+  kind: 'course',
+  number: 1,
+  isAnew: false,
+  after: '',
+  sentence: '',
+  fork: undefined,
+  reach: undefined,
+} as const
 const run = (after: number, upTo: number): Message<'run'> => ({
   kind: 'run',
   after: { historyId: HISTORY, index: after },
@@ -43,6 +51,7 @@ function newSink(isOpen = false, root = ROOT) {
       },
       tree: async () => new Tree(),
       keysIn: async () => [],
+      reached: async () => undefined,
       root: async () => root,
       mend: async () => void mended.push(sent.length),
     },

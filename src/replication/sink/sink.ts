@@ -98,6 +98,7 @@ export class LogSink {
 
   async #handle(message: FromPrimary): Promise<void> {
     if (message.kind === 'course') return this.#begin(message)
+    if (message.kind === 'reach') return this.#reached(message)
     if (this.#course === undefined) return this.#dropped(message)
     switch (message.kind) {
       case 'run':
@@ -119,7 +120,16 @@ export class LogSink {
     if (kind === 'run' || kind === 'piece' || kind === 'listing' || kind === 'values') await this.#acknowledge(1)
   }
 
-  async #begin({ number, what, from, isAnew, after, fork }: Message<'course'>): Promise<void> {
+  /** What is to go goes at once, also where the rest of what comes is dropped until the trees are compared. */
+  async #reached({ at, only }: Message<'reach'>): Promise<void> {
+    const here = this.#place()
+    if (this.#course !== undefined && !isSamePlace(here, at))
+      throw new ProtocolFault('damaged', `The primary told what is to be had at place ${at.index} behind ${here.index}`)
+    const transfer = this.#course === undefined ? ({ what: 'difference', after: '' } as const) : this.#transfer()
+    await this.#mustTake({ mode: 'redo', after: here, records: [], at: here, transfer, reach: { only } })
+  }
+
+  async #begin({ number, what, from, isAnew, after, fork, reach }: Message<'course'>): Promise<void> {
     this.#course = what
     this.#number = number
     this.#copied = after
@@ -131,8 +141,8 @@ export class LogSink {
     }
     this.#isOpen = what !== 'stream'
     const transfer = what === 'stream' ? undefined : { what, after }
-    const begun = { mode: 'anew', after: from, records: [], at: from, transfer, ...(fork && { fork }) } as const
-    if (isAnew) await this.#mustTake(begun)
+    const begun = { mode: 'anew', after: from, records: [], at: from, transfer } as const
+    if (isAnew) await this.#mustTake({ ...begun, ...(fork && { fork }), ...(reach && { reach }) })
     this.#at = from
     this.#tell()
     const { family, keeper, send, limits, count } = this.#parts
@@ -191,10 +201,12 @@ export class LogSink {
   /** The root of the primary as of the place that was reached: at the end of a transfer, and from time to time. */
   async #complete({ at, root }: Message<'complete'>): Promise<void> {
     const here = this.#place()
-    if (here.index !== at.index || !here.historyId.equals(at.historyId)) {
+    if (!isSamePlace(here, at)) {
       throw new ProtocolFault('damaged', `The primary sent a root of place ${at.index} behind place ${here.index}`)
     }
     if (this.#course !== 'stream' && !this.#isTransferred()) return
+    if (this.#course === 'difference')
+      await this.#mustTake({ mode: 'redo', after: at, records: [], at, transfer: this.#transfer(), isShown: true })
     if (!root.equals(await this.#parts.keeper.root())) {
       return this.#askForComparison('The tree is not that of the primary')
     }
@@ -209,8 +221,7 @@ export class LogSink {
   /** The end of the primary's log: what came before is applied. In a transfer it means nothing. */
   async #drained({ number, at }: Message<'drained'>): Promise<void> {
     const here = this.#place()
-    if (this.#course === 'stream' && here.index === at.index && here.historyId.equals(at.historyId))
-      this.#parts.drained(number)
+    if (this.#course === 'stream' && isSamePlace(here, at)) this.#parts.drained(number)
   }
 
   #isTransferred(): boolean {
@@ -279,6 +290,9 @@ export class LogSink {
     this.#parts.progress({ what, index, entries: this.#entries, totalEntries: this.#totalEntries })
   }
 }
+
+const isSamePlace = (one: Place, other: Place): boolean =>
+  one.index === other.index && one.historyId.equals(other.historyId)
 
 /** True if nothing lies between the two. */
 function isBehind({ after }: Message<'run'>, before: Message<'run'> | undefined): boolean {

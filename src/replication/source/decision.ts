@@ -10,7 +10,7 @@ import type { Message, Place } from '../protocol/messages.ts'
  * the histories of its own log.
  */
 export type SecondaryStanding = Pick<Message<'hello'>, 'applied' | 'isParted' | 'transfer'> &
-  Partial<Pick<Message<'hello'>, 'histories'>>
+  Partial<Pick<Message<'hello'>, 'histories' | 'reach'>>
 
 /** What the primary does about it. */
 export type Decision =

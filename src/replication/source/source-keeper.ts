@@ -2,6 +2,7 @@
 import type { Store } from '../../storage/contract.ts'
 import { Tree } from '../../storage/log/tree.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import { reachedScopes } from '../reach.ts'
 import type { SourceKeeper } from './source-parts.ts'
 
 /** `name` is the one of the hold: one for each secondary. */
@@ -34,8 +35,8 @@ export function treeKeeper(
         await snapshot.close()
       }
     },
-    root: async () => {
-      const { index, replicated, all } = await store.roots()
+    root: async (reach) => {
+      const { index, replicated, all } = await store.roots(reach && reachedScopes(reach))
       return { index, root: family === 'dr' ? all : replicated }
     },
   }

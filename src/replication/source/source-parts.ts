@@ -4,6 +4,8 @@ import type { Tree } from '../../storage/log/tree.ts'
 import type { LogHold, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Count } from '../counts.ts'
 import type { Message, Place } from '../protocol/messages.ts'
+import type { SetReach } from '../reach.ts'
+import type { Judged } from './source-reach.ts'
 
 /** What a source asks of the thread that writes. */
 export type SourceKeeper = {
@@ -15,8 +17,8 @@ export type SourceKeeper = {
   readonly keysIn: (
     buckets: readonly TreeBucket[],
   ) => Promise<{ readonly index: number; readonly keys: readonly KeyLeaf[] }>
-  /** Root of the part of the tree that goes over the family, as of an index. */
-  readonly root: () => Promise<{ readonly index: number; readonly root: Buffer }>
+  /** Root of the part of the tree that goes over the family and is reached, as of an index. */
+  readonly root: (reach: SetReach | undefined) => Promise<{ readonly index: number; readonly root: Buffer }>
   /** Nothing is written any more that this secondary would get, for a while; resolves when that holds. */
   readonly drain: () => Promise<void>
   /** It is written again. */
@@ -63,6 +65,11 @@ export type SourceParts = {
   /** Where this cluster stood in the logs of others when it was promoted, oldest first. */
   readonly followed: readonly Place[]
   readonly count: Count
+  /**
+   * What decides what the secondary is to have, where a filter may keep something from it: the stored key of its
+   * filter, and the judgement of the thread that writes.
+   */
+  readonly reach?: { readonly filterKey: string; readonly judge: () => Promise<Judged> }
 }
 
 /** Messages that a secondary sends behind its hello. */

@@ -8,19 +8,21 @@
 // It has no socket, thread or timer.
 import { strict as assert } from 'node:assert'
 import { dataKeysOver, SENT_CLASSES } from '../../storage/classes.ts'
-import type { LogRecord, Snapshot, StoredEntry, TreeBucket } from '../../storage/contract.ts'
+import type { LogRecord, PageAddress, Snapshot, StoredEntry, TreeBucket } from '../../storage/contract.ts'
 import { HistoryGone, StorageFull } from '../../storage/errors.ts'
 import { begunBy, chainOf } from '../../storage/log/change-record.ts'
 import { Tree } from '../../storage/log/tree.ts'
 import type { LogHold } from '../../storage/peer-log.ts'
 import { Bell } from '../bell.ts'
-import { digestsOf, pagesOf } from '../protocol/comparison.ts'
+import { type Compared, digestsOf, pagesOf } from '../protocol/comparison.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, Place, SentEntry } from '../protocol/messages.ts'
 import { sentRecord } from '../protocol/sent-records.ts'
+import { haveSameDigest } from '../reach.ts'
 import { type Decision, decide, type SecondaryStanding } from './decision.ts'
 import { bytesOfEntries, placeOf, runOf, totalBytes, valuesOf } from './reading.ts'
 import { type FromSecondary, SecondaryRefused, type SourceParts } from './source-parts.ts'
+import { type Changed, SourceReach } from './source-reach.ts'
 import { Window } from './window.ts'
 
 /** Records that are read from the log at once. */
@@ -37,11 +39,18 @@ const MAX_WAITING_BYTES = 32 * 1024 * 1024
 const MAX_COMPARISONS = 4
 
 const WENT_ON = 'The secondary has changes that this cluster never had, or has no more'
+const SHORTENED = 'The log was shortened before all of it was sent'
+const REACH_CHANGED = 'What the filter of the secondary lets it have is another than before'
+
+/** The secondary is to have what the log does not bring: what is under way is dropped, and trees are compared. */
+class ReachGrew extends Error {}
 
 /** One secondary, for as long as its link holds. */
 export class LogSource {
   readonly #parts: SourceParts
   readonly #window: Window
+  /** Filters are of the family performance alone. */
+  readonly #reach: SourceReach | undefined
   readonly #bell = new Bell()
   readonly #tasks: { readonly bytes: number; readonly run: () => Promise<void> }[] = []
   #sent: Place
@@ -65,6 +74,7 @@ export class LogSource {
   private constructor(parts: SourceParts, sent: Place) {
     this.#parts = parts
     this.#window = new Window(parts.limits.windowBytes)
+    this.#reach = parts.reach && new SourceReach(parts.reach.filterKey)
     this.#sent = sent
   }
 
@@ -81,7 +91,7 @@ export class LogSource {
     if (decision.kind === 'refused') throw new SecondaryRefused(decision.code, decision.sentence)
     const source = new LogSource(parts, placeOf(await parts.store.position()))
     started(source)
-    await source.#begin(decision)
+    await source.#begin(decision, standing.reach)
     return source.#run()
   }
 
@@ -124,7 +134,12 @@ export class LogSource {
     this.#bell.ring()
   }
 
-  #begin(decision: Exclude<Decision, { readonly kind: 'refused' }>): Promise<void> {
+  /** `told`: digest of what the secondary was told last that it is to have. */
+  async #begin(decision: Exclude<Decision, { readonly kind: 'refused' }>, told: Buffer | undefined): Promise<void> {
+    await this.#judge()
+    const isNews = !haveSameDigest(this.#reach?.digest, told)
+    const isAnew = decision.kind === 'copy' && decision.from === undefined
+    if (isNews && !isAnew && decision.kind !== 'difference') return this.#compare(REACH_CHANGED)
     if (decision.kind === 'stream') return this.#stream(decision.after)
     if (decision.kind === 'copy') return this.#copy(decision.after, decision.from)
     const { isUndone, fork } = decision
@@ -161,8 +176,9 @@ export class LogSource {
       else if (this.#isRootDue && this.#tree === undefined) await this.#sendRoot()
       else return !(await this.#sendRun(Number.POSITIVE_INFINITY))
     } catch (cause) {
-      if (!(cause instanceof HistoryGone)) throw cause
-      await this.#compare('The log was shortened before all of it was sent')
+      if (cause instanceof ReachGrew) await this.#compare(REACH_CHANGED)
+      else if (cause instanceof HistoryGone) await this.#compare(SHORTENED)
+      else throw cause
     }
     return false
   }
@@ -192,9 +208,10 @@ export class LogSource {
     await this.#beginCourse({ what: 'difference', from: this.#sent, isAnew: true, after: '', sentence, fork })
   }
 
-  async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number'>): Promise<void> {
+  async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number' | 'reach'>): Promise<void> {
     this.#course++
-    await this.#parts.send({ kind: 'course', number: this.#course, ...course })
+    const reach = this.#reach && course.isAnew ? { only: this.#reach.reach } : undefined
+    await this.#parts.send({ kind: 'course', number: this.#course, ...course, reach })
   }
 
   /** Takes the tree to compare, and gives the place that it is as of. */
@@ -213,20 +230,52 @@ export class LogSource {
 
   /** Sends some of the log, no record behind `last`; false if there is none. @throws HistoryGone */
   async #sendRun(last: number): Promise<boolean> {
-    const { store, family } = this.#parts
+    const { store } = this.#parts
+    const found = (await store.records(this.#sent.index, RECORDS_AT_ONCE)).filter(({ index }) => index <= last)
+    if (found.length === 0) return false
+    const judged = this.#reach?.judgedOf(found) ?? found
+    if (judged.length === 0) await this.#judgeAnew()
+    else await this.#sendRecords(runOf(judged, this.#parts.limits.fullBytes))
+    return true
+  }
+
+  async #sendRecords(read: readonly LogRecord[]): Promise<void> {
+    const { family } = this.#parts
     const after = this.#sent
-    const found = (await store.records(after.index, RECORDS_AT_ONCE)).filter(({ index }) => index <= last)
-    const read = runOf(found, this.#parts.limits.fullBytes)
-    const newest = read.at(-1)
-    if (newest === undefined) return false
+    const newest = read.at(-1) ?? assert.fail('there is a record')
     const begun = read[0] && begunBy(read[0].record)
     const historyId = begun === undefined ? after.historyId : Buffer.from(begun)
-    const records = read.map((each) => sentRecord(each, family)).filter((each) => each !== undefined)
+    const isReached = this.#reach?.isKeyReached
+    const records = read.map((each) => sentRecord(each, family, isReached)).filter((each) => each !== undefined)
     this.#sent = { historyId, index: newest.index, chain: Buffer.from(chainOf(newest.record)) }
     const run = { kind: 'run', after: { historyId: after.historyId, index: after.index }, historyId, records } as const
     await this.#sendCounted({ ...run, at: this.#sent }, totalBytes(records))
     this.#parts.count('sentRecords', records.length)
-    return true
+  }
+
+  /** Has it judged what the secondary is to have. @returns what was not known before */
+  async #judge(since: (index: number) => Promise<readonly LogRecord[]> = async () => []): Promise<Changed> {
+    if (this.#reach === undefined || this.#parts.reach === undefined) return 'nothing'
+    const judged = await this.#parts.reach.judge()
+    return this.#reach.take(judged, await since(judged.index))
+  }
+
+  /** The next record may change what the secondary is to have. @throws ReachGrew, HistoryGone */
+  async #judgeAnew(): Promise<void> {
+    const changed = await this.#judge((index) => this.#recordsTo(index))
+    if (changed === 'grown') throw new ReachGrew(REACH_CHANGED)
+    if (changed === 'told') await this.#parts.send({ kind: 'reach', at: this.#sent, only: this.#reach?.reach })
+  }
+
+  async #recordsTo(last: number): Promise<readonly LogRecord[]> {
+    const found: LogRecord[] = []
+    for (let after = this.#sent.index; after < last; after = found.at(-1)?.index ?? last) {
+      const some = await this.#parts.store.records(after, RECORDS_AT_ONCE)
+      if (some.length === 0) throw new HistoryGone(`The log ends before record ${last}`)
+      found.push(...some.filter(({ index }) => index <= last))
+      if (some.some(({ index }) => index >= last)) break
+    }
+    return found
   }
 
   /** Sends the log up to this place. */
@@ -284,16 +333,27 @@ export class LogSource {
   }
 
   #sentEntry({ key, class: storageClass, leaf, value }: StoredEntry): SentEntry[] {
-    const isSent = storageClass !== 'ignored' && SENT_CLASSES[this.#parts.family].has(storageClass)
-    return isSent ? [{ key, class: storageClass, leaf, value }] : []
+    const isOver = storageClass !== 'ignored' && SENT_CLASSES[this.#parts.family].has(storageClass)
+    return isOver && this.#isReached(key) ? [{ key, class: storageClass, leaf, value }] : []
+  }
+
+  #isReached(key: string): boolean {
+    return this.#reach?.isKeyReached?.(key) !== false
+  }
+
+  get #comparedScopes(): Compared {
+    return { family: this.#parts.family, isReached: this.#reach?.isScopeReached ?? (() => true) }
   }
 
   async #sendRoot(): Promise<void> {
     this.#isRootDue = false
-    const { index, root } = await this.#parts.keeper.root()
+    const reach = this.#reach?.reach
+    const { index, root } = await this.#parts.keeper.root(reach)
     // The log may be further by now: then the next root is for the place behind it.
     if (index < this.#sent.index) return this.tellRoot()
     const at = await this.#sendLogTo(index)
+    // A root over what the secondary was to have before is none of what it has.
+    if (this.#reach?.reach !== reach) return this.#sendRoot()
     await this.#parts.send({ kind: 'complete', at, root })
   }
 
@@ -310,14 +370,16 @@ export class LogSource {
     if (message.kind === 'resume') return this.#parts.keeper.resume()
     // It was asked before the secondary knew that another course has begun.
     if (message.course !== this.#course) return
-    const { family, send } = this.#parts
+    const { send } = this.#parts
+    const { isReached } = this.#comparedScopes
+    const isAllowed = ({ scope }: PageAddress): boolean => isReached(scope)
     switch (message.kind) {
       case 'roots':
-        return this.#sendPages(pagesOf(this.#compared(), family, message.scopes))
+        return this.#sendPages(pagesOf(this.#compared(), this.#comparedScopes, message.scopes))
       case 'pages-wanted':
-        return send({ kind: 'digests', pages: digestsOf(this.#compared(), message.pages) })
+        return send({ kind: 'digests', pages: digestsOf(this.#compared(), message.pages.filter(isAllowed)) })
       case 'buckets-wanted':
-        return this.#sendListing(message.buckets)
+        return this.#sendListing(message.buckets.filter(isAllowed))
       case 'values-wanted':
         return this.#sendValues(message.keys)
       case 'root-wanted':
@@ -350,9 +412,10 @@ export class LogSource {
   }
 
   async #sendListing(buckets: readonly TreeBucket[]): Promise<void> {
-    const { index, keys } = await this.#parts.keeper.keysIn(buckets)
+    const { index, keys: found } = await this.#parts.keeper.keysIn(buckets)
     if (index < this.#sent.index) return this.#sendListing(buckets)
     const at = await this.#sendLogTo(index)
+    const keys = found.filter(({ key }) => this.#isReached(key))
     const { keysListed } = this.#parts.limits
     let told = 0
     do {
@@ -366,7 +429,8 @@ export class LogSource {
   async #sendValues(keys: readonly string[]): Promise<void> {
     let left = keys
     while (left.length > 0) {
-      const { at, read } = await this.#asOfNow((snapshot) => valuesOf(snapshot, left, this.#parts.limits.fullBytes))
+      const wanted = left.filter((key) => this.#isReached(key))
+      const { at, read } = await this.#asOfNow((snapshot) => valuesOf(snapshot, wanted, this.#parts.limits.fullBytes))
       const { entries, gone, rest } = read
       left = rest
       const sent = entries.flatMap((entry) => this.#sentEntry(entry))

@@ -127,6 +127,11 @@ export class TransactionalStore extends BackendReadStore implements Store {
     return this.#committer.treeKeeper.roots(isWanted)
   }
 
+  async scopes(): Promise<readonly string[]> {
+    this.requireOpen()
+    return this.#committer.treeKeeper.scopes()
+  }
+
   async rootsNow(): Promise<(TreeRoots & { readonly index: number }) | undefined> {
     this.requireOpen()
     return this.#committer.treeKeeper.rootsNow()

@@ -210,6 +210,12 @@ export class TreeKeeper {
     return { index, ...tree.roots(isWanted) }
   }
 
+  /** Names of the scopes that have replicated entries. Throws as `tree` does. */
+  async scopes(): Promise<readonly string[]> {
+    const { tree } = await this.#ready()
+    return tree.scopes('replicated')
+  }
+
   /** The roots, unless the tree would have to be waited for: it is being loaded, or there is no leaf key. */
   rootsNow(): (TreeRoots & { readonly index: number }) | undefined {
     const kept = this.#kept

@@ -13,8 +13,16 @@ import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { deriveKey } from '../../crypto/primitives/derivation.ts'
 import { hmacSha256, sha256 } from '../../crypto/primitives/digest.ts'
-import { filteredMountOf, namespaceEntryOf, namespaceOfKey } from '../classes.ts'
-import type { ChangeOperation, PageAddress, TreeClass, TreePage, TreeRoots } from '../contract.ts'
+import { entriesOfMount, entriesOfNamespace, filteredMountOf, namespaceEntryOf, namespaceOfKey } from '../classes.ts'
+import {
+  type ChangeOperation,
+  type PageAddress,
+  ROOT_NAMESPACE,
+  SYSTEM_SCOPE,
+  type TreeClass,
+  type TreePage,
+  type TreeRoots,
+} from '../contract.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAF_BYTES } from './leaf.ts'
 
@@ -56,12 +64,36 @@ export const TREE_VERSION = 3
  */
 export function treeScopeOf(key: string): string {
   const entry = namespaceEntryOf(key)
-  return entry === undefined ? `${namespaceOfKey(key)}/${filteredMountOf(key)}` : `root/namespace/${entry}`
+  return entry === undefined ? `${namespaceOfKey(key)}/${filteredMountOf(key)}` : ENTRY_SCOPES + entry
 }
+
+/** How scopes begin that are of the entry of one namespace; its `PARENT/NAME` follows. */
+export const ENTRY_SCOPES = `${ROOT_NAMESPACE}/namespace/`
 
 /** Picks scopes by their names. */
 type IsWanted = (scope: string) => boolean
 const isAny: IsWanted = () => true
+
+/**
+ * Where the entries of a scope lie: all of them have one of these keys, or one that begins with one of these folders.
+ * Entries of other scopes may be there too. `shown`: the keys without which nobody sees the rest.
+ */
+export function placesOfScope(scope: string): {
+  readonly folders: readonly string[]
+  readonly keys: readonly string[]
+  readonly shown: readonly string[]
+} {
+  const slash = scope.indexOf('/')
+  const [namespace, of] = [scope.slice(0, slash), scope.slice(slash + 1)]
+  if (of === SYSTEM_SCOPE) return { folders: [`${namespace}/sys/`, `${namespace}/core/`], keys: [], shown: [] }
+  if (scope.startsWith(ENTRY_SCOPES)) {
+    const keys = entriesOfNamespace(scope.slice(ENTRY_SCOPES.length))
+    return { folders: [], keys, shown: keys }
+  }
+  const keys = entriesOfMount(namespace, of)
+  const shown = keys.filter((key) => key.startsWith(`${namespace}/core/mounts/`))
+  return { folders: [`${namespace}/logical/${of}/`, `${namespace}/auth/${of}/`], keys, shown }
+}
 
 /** `hash` is computed when it is first needed; undefined after a change. */
 type Page = { digests: Buffer; hash: Buffer | undefined; isChanged: boolean }

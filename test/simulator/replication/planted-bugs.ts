@@ -222,7 +222,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     seams: {
       owner: (owner) => ({
         ...owner,
-        root: async (family) => ({ ...(await owner.root(family)), root: Buffer.alloc(32) }),
+        root: async (...asked) => ({ ...(await owner.root(...asked)), root: Buffer.alloc(32) }),
         ownRoot: async () => Buffer.alloc(32),
       }),
     },

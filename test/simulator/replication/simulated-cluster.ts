@@ -180,6 +180,7 @@ export class SimulatedCluster {
         // Secondaries for disaster recovery hand nothing over.
         core: { answersTo: () => assert.fail('nothing is handed over') },
         storage,
+        leases: { revokeAllOf: async () => {} },
         services: {
           treeChecks: new TreeChecks({
             storage,

@@ -1,0 +1,111 @@
+// What the filter of this secondary lets it have, on the thread that writes: as the primary told it last, and what is
+// still here of the rest. The record is of class local, so that a DR secondary of this cluster has it too.
+//
+//   root/core/replication/performance/reach   what it is to have; missing: everything
+import { reachedScopes, type SetReach } from '../../replication/reach.ts'
+import { encodeReach, type NotedReach, readReach, SETS_FOLDER, setPath } from '../../replication/set/records.ts'
+import type { Barrier } from '../../storage/barrier.ts'
+import { type KeyLeaf, type Snapshot, type Store, systemScope, type Transaction } from '../../storage/contract.ts'
+import { placesOfScope, treeScopeOf } from '../../storage/log/tree.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+
+const KEY = SETS_FOLDER + setPath('performance', 'reach')
+/** Keys that are looked at in one step. */
+const KEYS_AT_ONCE = 1_000
+
+type KeptReachParts = {
+  readonly view: View
+  readonly store: Pick<Store, 'scopes' | 'snapshot'>
+  readonly barrier: Barrier
+}
+
+/** The record, and what lies outside of it. */
+export class KeptReach {
+  readonly #parts: KeptReachParts
+
+  constructor(parts: KeptReachParts) {
+    this.#parts = parts
+  }
+
+  /** As it is noted. */
+  noted(): Promise<NotedReach> {
+    return this.#parts.view.transaction((tx) => readReach(tx))
+  }
+
+  /** Stores it in the step that applies what it is about. Without a word of it, a cluster is to have everything. */
+  async store(tx: Transaction, noted: NotedReach): Promise<void> {
+    const isUsual = noted.reach === undefined && noted.leaving.length === 0
+    if (!isUsual) tx.put(systemScope, KEY, this.#parts.barrier.seal(KEY, encodeReach(noted)))
+    else if ((await tx.get(KEY)) !== undefined) tx.delete(systemScope, KEY)
+  }
+
+  /** Nothing is left of these scopes. */
+  async left(scopes: readonly string[]): Promise<void> {
+    const path = setPath('performance', 'reach')
+    await this.#parts.view.transaction(async (tx) => {
+      const { reach, leaving } = await readReach(tx)
+      const still = leaving.filter((scope) => !scopes.includes(scope))
+      if (reach !== undefined || still.length > 0) tx.put(path, encodeReach({ reach, leaving: still }))
+      else if ((await tx.get(path)) !== undefined) tx.delete(path)
+    })
+  }
+
+  /** Parts of the tree that are here, and that a cluster with this reach is not to have. */
+  async strayScopes(reach: SetReach | undefined): Promise<readonly string[]> {
+    if (reach === undefined) return []
+    const isReached = reachedScopes(reach)
+    return (await this.#parts.store.scopes()).filter((scope) => !isReached(scope))
+  }
+
+  /** Keys of the entries without which nobody sees what is in these scopes. */
+  showing(scopes: readonly string[]): Promise<readonly string[]> {
+    return this.#viewed((snapshot) =>
+      replicatedOf(
+        snapshot,
+        scopes.flatMap((scope) => placesOfScope(scope).shown),
+      ),
+    )
+  }
+
+  /** Some keys of the replicated entries of a scope; none if there are none. */
+  keysOf(scope: string): Promise<readonly string[]> {
+    const { keys, folders } = placesOfScope(scope)
+    return this.#viewed(async (snapshot) => {
+      const found = [...(await replicatedOf(snapshot, keys))]
+      for (const folder of folders) {
+        if (found.length >= KEYS_AT_ONCE) break
+        for await (const { key, class: of } of leavesBelow(snapshot, folder)) {
+          if (of === 'replicated' && treeScopeOf(key) === scope) found.push(key)
+          if (found.length >= KEYS_AT_ONCE) break
+        }
+      }
+      return found
+    })
+  }
+
+  async #viewed<T>(read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const snapshot = await this.#parts.store.snapshot()
+    try {
+      return await read(snapshot)
+    } finally {
+      await snapshot.close()
+    }
+  }
+}
+
+async function replicatedOf(snapshot: Snapshot, keys: readonly string[]): Promise<readonly string[]> {
+  const heads = await snapshot.heads(keys)
+  return keys.filter((_, at) => heads[at]?.class === 'replicated')
+}
+
+async function* leavesBelow(snapshot: Snapshot, folder: string): AsyncGenerator<KeyLeaf> {
+  for (let after = folder; ; ) {
+    const leaves = await snapshot.leaves(after, KEYS_AT_ONCE)
+    for (const leaf of leaves) {
+      if (!leaf.key.startsWith(folder)) return
+      yield leaf
+    }
+    if (leaves.length < KEYS_AT_ONCE) return
+    after = leaves.at(-1)?.key ?? ''
+  }
+}

@@ -1,0 +1,101 @@
+// Removes what a filter lets this secondary have no more (Interface 2.5): tokens of what is gone, then its entries, in
+// steps beside what the primary sends, and then what the log and the free pages of the store still hold of it. What
+// showed it went before, in the step that brought the news.
+import type { Leases } from '../../auth/leases.ts'
+import type { Log } from '../../lib/log.ts'
+import { PeriodicTask } from '../../lib/periodic-task.ts'
+import type { World } from '../../lib/world.ts'
+import { reachedScopes } from '../../replication/reach.ts'
+import { SYSTEM_SCOPE } from '../../storage/contract.ts'
+import { isClosed } from '../../storage/errors.ts'
+import type { KeptReach } from './kept-reach.ts'
+
+const RETRY_MS = 5_000
+
+/** The parts that it works with. */
+export type ReachSweepParts = {
+  readonly kept: Pick<KeptReach, 'noted' | 'left' | 'keysOf'>
+  /**
+   * Runs a step while nothing of the primary is applied: removes the keys that it returns. False: this cluster follows
+   * no primary in the family performance.
+   */
+  readonly remove: (keys: () => Promise<readonly string[]>) => Promise<boolean>
+  /** Has the store forget what was removed up to now. */
+  readonly purge: () => Promise<void>
+  readonly leases: Pick<Leases, 'revokeAllOf'>
+  readonly world: World
+  readonly log: Log
+}
+
+/** The removals, on the writing thread of an open server. */
+export class ReachSweep {
+  readonly #parts: ReachSweepParts
+  readonly #task: PeriodicTask
+
+  constructor(parts: ReachSweepParts) {
+    this.#parts = parts
+    const { world, log } = parts
+    const failure = 'What a filter keeps from this cluster could not be removed: it is tried again'
+    this.#task = new PeriodicTask(() => this.#sweep(), { world, log, failure, retryMs: RETRY_MS, isClosed })
+  }
+
+  /** Removes what is left now, and from then on what will be. */
+  start(): void {
+    this.#task.start(0)
+  }
+
+  stop(): void {
+    this.#task.stop()
+  }
+
+  /** There is news of what this cluster is to have. */
+  due(): void {
+    this.#task.within(0)
+  }
+
+  async #sweep(): Promise<number> {
+    const { kept, purge, log } = this.#parts
+    const { leaving } = await kept.noted()
+    if (leaving.length === 0) return Infinity
+    await this.#revokeTokens(leaving)
+    let entries = 0
+    for (const scope of leaving) {
+      for (let count: number | undefined = 1; count !== 0; entries += count) {
+        count = await this.#removeSome(scope)
+        if (count === undefined || !this.#task.isOn) return Infinity
+      }
+    }
+    await purge()
+    await kept.left(leaving)
+    log('info', 'What a filter keeps from this cluster was removed', { entries })
+    // More may be leaving since.
+    return 0
+  }
+
+  /** Those that a mount gave, and those of a namespace. A login that comes back gives new ones. */
+  #revokeTokens(leaving: readonly string[]): Promise<void> {
+    const [mounts, namespaces] = [new Set<string>(), new Set<string>()]
+    for (const scope of leaving) {
+      const [namespace = '', mount = ''] = scope.split('/', 2)
+      if (mount === SYSTEM_SCOPE) namespaces.add(namespace)
+      else mounts.add(mount)
+    }
+    return this.#parts.leases.revokeAllOf(
+      ({ login, namespace }) => namespaces.has(namespace) || (login !== null && mounts.has(login.mountUuid)),
+    )
+  }
+
+  /** How many were removed; undefined: nothing is removed any more. */
+  async #removeSome(scope: string): Promise<number | undefined> {
+    const { kept, remove } = this.#parts
+    let count = 0
+    const isOn = await remove(async () => {
+      const { reach } = await kept.noted()
+      // It may be allowed again meanwhile.
+      const keys = reachedScopes(reach)(scope) ? [] : await kept.keysOf(scope)
+      count = keys.length
+      return keys
+    })
+    return isOn ? count : undefined
+  }
+}

@@ -1,7 +1,7 @@
 // One run from a seed, of whole servers: a primary and its secondaries for performance, all of which clients call. What
 // a secondary may not write by itself it hands to the primary over its link. What was acknowledged must be there at the
 // end, and what is a cluster's own stays its own.
-import './even-signatures.ts'
+import './light-crypto.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
 import type { ReplicatedServer } from '../../fixtures/replicated-server.ts'

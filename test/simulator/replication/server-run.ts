@@ -1,6 +1,6 @@
 // One run from a seed, of whole servers: a primary and its secondaries for disaster recovery, with clients that call
 // their API. What a run of stores (set-run.ts) checks at each step is checked here at the end.
-import './even-signatures.ts'
+import './light-crypto.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { operationsOf, type ReplicatedServer } from '../../fixtures/replicated-server.ts'

@@ -1,5 +1,5 @@
 // The world of one run: time, network, disks, and the clusters of two sets, one of each family, that one primary has.
-import './even-signatures.ts'
+import './light-crypto.ts'
 import type { LinkLimits } from '../../../src/replication/link/end-parts.ts'
 import type { LinkControl, LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import type { LinkTimes } from '../../../src/replication/link/link-times.ts'

@@ -1,0 +1,147 @@
+// Cryptography as a run needs it: the real one, made even and light. Imported before everything else of a run.
+//
+// Even: Node draws a number for each signature by ECDSA, and in DER it has one of three lengths. So would a certificate,
+// the messages and records that it is in, and the time that they take. Here all that are made by keys on P-256 are as
+// long as half of them would be, so that a run repeats from its seed.
+//
+// Light: a run loads the same few keys and reads the same few certificates thousands of times. What depends on nothing
+// but its arguments is worked out once and remembered, with the same result. Memory that was freed is not overwritten.
+import crypto, { type KeyObject } from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+
+const USUAL_BYTES = 71
+/** A run has far fewer keys and signatures; those of former runs are forgotten. */
+const REMEMBERED = 4_000
+
+type Work<R> = (...asked: unknown[]) => R
+
+/** Results by what they are of. */
+class Remembered<R> {
+  readonly #results = new Map<string, R>()
+
+  of(what: string, work: () => R): R {
+    const known = this.#results.get(what)
+    if (known !== undefined) return known
+    if (this.#results.size >= REMEMBERED) this.#results.clear()
+    const made = work()
+    this.#results.set(what, made)
+    return made
+  }
+}
+
+/** The same for what is of a key, for as long as that is used. */
+class RememberedOfKeys<R> {
+  readonly #ofKeys = new WeakMap<object, Remembered<R>>()
+
+  of(key: object, what: string, work: () => R): R {
+    let ofKey = this.#ofKeys.get(key)
+    if (ofKey === undefined) this.#ofKeys.set(key, (ofKey = new Remembered()))
+    return ofKey.of(what, work)
+  }
+}
+
+const isKey = (key: unknown): key is KeyObject => key instanceof crypto.KeyObject
+const text = (bytes: unknown): string => (bytes as Buffer).toString('latin1')
+
+const namedCurves = new RememberedOfKeys<string>()
+const isOnP256 = (key: KeyObject): boolean =>
+  namedCurves.of(key, '', () => key.asymmetricKeyDetails?.namedCurve ?? 'none') === 'prime256v1'
+
+const signed = crypto.sign as Work<Buffer>
+const signatures = new RememberedOfKeys<Buffer>()
+const evenly: Work<Buffer> = (...asked) => {
+  const [algorithm, data, key] = asked
+  if (!isKey(key) || !isOnP256(key)) return signed(...asked)
+  const even = signatures.of(key, `${algorithm} ${text(data)}`, () => {
+    for (;;) {
+      const signature = signed(...asked)
+      if (signature.length === USUAL_BYTES) return signature
+    }
+  })
+  return Buffer.from(even)
+}
+
+const verified = crypto.verify as Work<boolean>
+const judged = new RememberedOfKeys<boolean>()
+const verifiedOnce: Work<boolean> = (...asked) => {
+  const [algorithm, data, key, signature] = asked
+  if (!isKey(key)) return verified(...asked)
+  return judged.of(key, `${algorithm} ${text(signature)} ${text(data)}`, () => verified(...asked))
+}
+
+const exports = new RememberedOfKeys<unknown>()
+
+/** Its forms are made once, and given as copies. */
+function exportingOnce(key: KeyObject): KeyObject {
+  const exported = key.export.bind(key) as Work<unknown>
+  const exportOnce: Work<unknown> = (...asked) => {
+    const { format, type } = (asked[0] ?? {}) as { format?: string; type?: string }
+    const form = exports.of(key, `${format} ${type}`, () => exported(...asked))
+    if (Buffer.isBuffer(form)) return Buffer.from(form)
+    return typeof form === 'object' ? { ...form } : form
+  }
+  return Object.assign(key, { export: exportOnce })
+}
+
+const keys = new Remembered<KeyObject>()
+const publicHalves = new WeakMap<KeyObject, KeyObject>()
+
+/** A key that is loaded again is the same one. */
+function loadedOnce(load: Work<KeyObject>, half: 'private' | 'public'): Work<KeyObject> {
+  return (...asked) => {
+    const [given] = asked
+    if (isKey(given)) {
+      const known = publicHalves.get(given) ?? exportingOnce(load(given))
+      publicHalves.set(given, known)
+      return known
+    }
+    const { key, ...form } = (given ?? {}) as { readonly key?: unknown }
+    if (!Buffer.isBuffer(key)) return load(...asked)
+    return keys.of(`${half} ${Object.values(form).join()} ${text(key)}`, () => exportingOnce(load(...asked)))
+  }
+}
+
+const agreed = crypto.diffieHellman as unknown as Work<Buffer>
+const agreements = new RememberedOfKeys<RememberedOfKeys<Buffer>>()
+const agreedOnce: Work<Buffer> = (...asked) => {
+  const { privateKey, publicKey } = asked[0] as { readonly privateKey: KeyObject; readonly publicKey: KeyObject }
+  const ofKey = agreements.of(privateKey, '', () => new RememberedOfKeys())
+  return Buffer.from(ofKey.of(publicKey, '', () => agreed(...asked)))
+}
+
+const RealCertificate = crypto.X509Certificate
+const certificates = new Remembered<crypto.X509Certificate>()
+const verifications = new RememberedOfKeys<boolean>()
+
+function readOnce(bytes: Buffer): crypto.X509Certificate {
+  return certificates.of(text(bytes), () => {
+    const certificate = new RealCertificate(bytes)
+    const { publicKey } = certificate
+    const verifiedReally = certificate.verify.bind(certificate)
+    Object.defineProperty(certificate, 'publicKey', { value: publicKey })
+    const verify = (key: KeyObject): boolean => verifications.of(key, text(bytes), () => verifiedReally(key))
+    return Object.assign(certificate, { verify })
+  })
+}
+
+/** Memory that stays as it is, however often it is taken. */
+const pieces = new Map<number, Buffer>()
+function sameMemory(bytes: number): Buffer {
+  const known = pieces.get(bytes)
+  if (known !== undefined) return known
+  const made = Buffer.from(new ArrayBuffer(bytes))
+  Object.assign(made.buffer, { transfer: () => made.buffer })
+  pieces.set(bytes, made)
+  return made
+}
+
+Object.assign(crypto, {
+  sign: evenly,
+  verify: verifiedOnce,
+  createPublicKey: loadedOnce(crypto.createPublicKey as Work<KeyObject>, 'public'),
+  createPrivateKey: loadedOnce(crypto.createPrivateKey as Work<KeyObject>, 'private'),
+  diffieHellman: agreedOnce,
+  X509Certificate: new Proxy(RealCertificate, { construct: (_, [bytes]) => readOnce(bytes as Buffer) }),
+})
+syncBuiltinESMExports()
+Buffer.allocUnsafeSlow = sameMemory as typeof Buffer.allocUnsafeSlow

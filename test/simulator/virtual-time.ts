@@ -26,6 +26,11 @@ const HOUR_MS = 3_600_000
 /** Promises that can go on do so, up to the last, and what this process has ready has its turn. */
 const nextLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+/** Promises that can go on do so, up to the last. */
+const promisesOver = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
+/** At one of so many steps the process has its turn all the same: to hear signals. */
+const LOOPS = 50
+
 /** The one time of a simulation, and the order in which its threads run. */
 export class VirtualTime {
   #nowMs: number
@@ -37,10 +42,18 @@ export class VirtualTime {
   #outside = 0
   #lastOutside: Promise<unknown> = Promise.resolve()
 
-  /** `choose` says which of the threads that are ready runs next: a number from 0 to `below` - 1. */
-  constructor(startMs: number, choose: (below: number) => number) {
+  /** The number of pieces of work that wait for turns of this process. */
+  #inTurns: number
+  #steps = 0
+
+  /**
+   * `choose` says which of the threads that are ready runs next: a number from 0 to `below` - 1. Where nothing waits for
+   * more than `promises`, streams and the like, each step takes a fraction of the time.
+   */
+  constructor(startMs: number, choose: (below: number) => number, waitsFor: 'all' | 'promises' = 'all') {
     this.#nowMs = startMs
     this.#choose = choose
+    this.#inTurns = waitsFor === 'all' ? 1 : 0
   }
 
   get nowMs(): number {
@@ -80,6 +93,16 @@ export class VirtualTime {
     })
     this.#lastOutside = done.catch(() => {})
     return done
+  }
+
+  /** Has work done that waits for turns of this process, although the rest waits for promises. */
+  async inTurns<T>(work: () => Promise<T>): Promise<T> {
+    this.#inTurns++
+    try {
+      return await work()
+    } finally {
+      this.#inTurns--
+    }
   }
 
   /** Runs all that is ready. No time passes. */
@@ -136,8 +159,9 @@ export class VirtualTime {
   }
 
   async #promisesDone(): Promise<void> {
-    do await nextLoop()
-    while (this.#outside > 0)
+    if (this.#inTurns === 0 && ++this.#steps % LOOPS !== 0) await promisesOver()
+    else await nextLoop()
+    while (this.#outside > 0) await nextLoop()
   }
 
   #after(line: Line, delayMs: number, work: Work): Timer {

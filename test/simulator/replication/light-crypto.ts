@@ -109,6 +109,91 @@ const agreedOnce: Work<Buffer> = (...asked) => {
   return Buffer.from(ofKey.of(publicKey, '', () => agreed(...asked)))
 }
 
+/** Parts of a message as one text. */
+const textOf = (parts: readonly Buffer[]): string => parts.map((part) => `${part.length} ${text(part)}`).join()
+
+const begunHmac = crypto.createHmac as unknown as Work<crypto.Hmac>
+const digests = new RememberedOfKeys<Buffer>()
+
+/** An HMAC, worked out when it is asked for. */
+class HmacOnce {
+  readonly #asked: readonly [unknown, KeyObject]
+  readonly #parts: Buffer[] = []
+
+  constructor(asked: readonly [unknown, KeyObject]) {
+    this.#asked = asked
+  }
+
+  update(part: Buffer | string, encoding?: BufferEncoding): this {
+    this.#parts.push(typeof part === 'string' ? Buffer.from(part, encoding) : part)
+    return this
+  }
+
+  digest(encoding?: BufferEncoding): Buffer | string {
+    const [algorithm, key] = this.#asked
+    const digest = digests.of(key, `${algorithm} ${textOf(this.#parts)}`, () => {
+      const hmac = begunHmac(...this.#asked)
+      for (const part of this.#parts) hmac.update(part)
+      return hmac.digest()
+    })
+    return encoding === undefined ? Buffer.from(digest) : digest.toString(encoding)
+  }
+}
+
+const begunHmacOnce: Work<unknown> = (...asked) =>
+  isKey(asked[1]) ? new HmacOnce([asked[0], asked[1]]) : begunHmac(...asked)
+
+const begunOpening = crypto.createDecipheriv as unknown as Work<crypto.DecipherGCM>
+const opened = new RememberedOfKeys<Buffer>()
+
+/** Opens what was sealed. Its pieces are opened really where one of them is not remembered. */
+class OpeningOnce {
+  readonly #asked: readonly unknown[]
+  readonly #key: KeyObject
+  readonly #pieces: Buffer[] = []
+  #associated: Buffer = Buffer.alloc(0)
+  #tag: Buffer = Buffer.alloc(0)
+
+  constructor(key: KeyObject, asked: readonly unknown[]) {
+    this.#asked = asked
+    this.#key = key
+  }
+
+  setAAD(associated: Buffer): void {
+    this.#associated = associated
+  }
+
+  setAuthTag(tag: Buffer): void {
+    this.#tag = tag
+  }
+
+  update(piece: Buffer): Buffer {
+    this.#pieces.push(piece)
+    return Buffer.from(opened.of(this.#key, this.#what, () => this.#really().last))
+  }
+
+  final(): Buffer {
+    return opened.of(this.#key, `${this.#what} to its end`, () => this.#really().decipher.final())
+  }
+
+  get #what(): string {
+    const [algorithm, , nonce] = this.#asked
+    return `${algorithm} ${textOf([nonce as Buffer, this.#associated, this.#tag, ...this.#pieces])}`
+  }
+
+  #really(): { readonly decipher: crypto.DecipherGCM; readonly last: Buffer } {
+    const decipher = begunOpening(...this.#asked)
+    if (this.#associated.length > 0) decipher.setAAD(this.#associated)
+    decipher.setAuthTag(this.#tag)
+    let last = Buffer.alloc(0)
+    for (const piece of this.#pieces) last = decipher.update(piece)
+    return { decipher, last }
+  }
+}
+
+const begunOpeningOnce: Work<unknown> = (...asked) =>
+  isKey(asked[1]) ? new OpeningOnce(asked[1], asked) : begunOpening(...asked)
+
 const RealCertificate = crypto.X509Certificate
 const certificates = new Remembered<crypto.X509Certificate>()
 const verifications = new RememberedOfKeys<boolean>()
@@ -131,6 +216,7 @@ function sameMemory(bytes: number): Buffer {
   if (known !== undefined) return known
   const made = Buffer.from(new ArrayBuffer(bytes))
   Object.assign(made.buffer, { transfer: () => made.buffer })
+  Object.assign(made, { fill: () => made })
   pieces.set(bytes, made)
   return made
 }
@@ -141,6 +227,8 @@ Object.assign(crypto, {
   createPublicKey: loadedOnce(crypto.createPublicKey as Work<KeyObject>, 'public'),
   createPrivateKey: loadedOnce(crypto.createPrivateKey as Work<KeyObject>, 'private'),
   diffieHellman: agreedOnce,
+  createHmac: begunHmacOnce,
+  createDecipheriv: begunOpeningOnce,
   X509Certificate: new Proxy(RealCertificate, { construct: (_, [bytes]) => readOnce(bytes as Buffer) }),
 })
 syncBuiltinESMExports()

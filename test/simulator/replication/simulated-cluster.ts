@@ -249,7 +249,8 @@ export class SimulatedCluster {
     life.isOpen = false
     life.room.close()
     await life.room.forget()
-    const tables = await tablesOf()
+    // What the program puts together for it is a store in memory of this process.
+    const tables = await this.set.time.inTurns(tablesOf)
     await life.store.putAway()
     try {
       await replaceStore(life.disk, tables)

@@ -80,7 +80,7 @@ export class SimulatedSet {
     this.seams = seams
     this.limits = limits
     this.times = { ...SHORT_TIMES, ...seams.times }
-    this.time = new VirtualTime(NOW, this.choices('order of threads').int)
+    this.time = new VirtualTime(NOW, this.choices('order of threads').int, 'promises')
     const { clock, timers } = this.time.newThread()
     this.diskTimers = this.time.newThread().timers
     this.network = new SimulatedNetwork({ clock, timers, random: this.stream('network') })

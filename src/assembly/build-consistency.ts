@@ -1,11 +1,18 @@
 // What this thread sees of the state of other clusters, and how it waits for it.
 import type { NodeRole } from '../api/node-role.ts'
 import { Consistency } from '../core/consistency.ts'
+import { CORE_FOLDER } from '../core/mount-entries.ts'
 import { Arrivals, type Progress } from '../replication/consistency/arrivals.ts'
 import { IndexKey } from '../replication/consistency/index-key.ts'
 import { DEFAULT_CONSISTENCY } from '../replication/consistency/settings.ts'
+import { SETS_FOLDER } from '../replication/set/records.ts'
+import { systemScope } from '../storage/contract.ts'
 import type { StorageRoom } from './build-storage.ts'
+import { readLostWrites } from './lost-writes.ts'
 import type { NodeParts, ToWriter } from './node-parts.ts'
+import { transferPath } from './replication/secondary-side.ts'
+
+const TRANSFER = SETS_FOLDER + transferPath('performance')
 
 type Rooms = {
   readonly storage: StorageRoom
@@ -25,6 +32,7 @@ export function buildConsistency(
     writes === undefined
       ? { position: () => store.position(), committedAfter: (index) => committedAfter(writer, index) }
       : { position: () => writes.positionNow(), committedAfter: (index) => writes.committedAfter(index) }
+  const core = storage.storage.view(systemScope, CORE_FOLDER)
   return new Consistency({
     settings,
     key: new IndexKey(storage.storage, invalidation),
@@ -32,6 +40,8 @@ export function buildConsistency(
     nodeRole,
     clusterId,
     store,
+    lostWrites: () => readLostWrites(core),
+    isWhole: async () => (await store.get(TRANSFER)) === undefined,
     catchUp: () => writer?.catchUp(),
   })
 }

@@ -22,6 +22,7 @@ import type { SystemServices } from '../system/services.ts'
 import { VERSION } from '../version.ts'
 import { afterPromotion } from './after-promotion.ts'
 import type { AuthServices } from './auth-services.ts'
+import { noteLostWrites } from './lost-writes.ts'
 import { makeOwnKeys, makeSharedKeys } from './own-keys.ts'
 import type { ReplicationRoom } from './replication/replication-room.ts'
 
@@ -55,7 +56,7 @@ export type OwnWorkRooms = {
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
   readonly replication: Pick<ReplicationRoom, 'open' | 'close'>
   readonly storage: Pick<SealedStorage, 'barrier' | 'view'>
-  readonly store: Pick<Store, 'transaction'>
+  readonly store: Pick<Store, 'transaction' | 'histories'>
   readonly random: Random
   readonly log: Log
 }
@@ -91,6 +92,13 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
       isVital: true,
       when: 'before serving',
       begin: () => afterPromotion(rooms),
+    },
+    {
+      name: 'writes that were lost to the set',
+      changes: 'set',
+      // A secondary that comes is to have it with the first of the new numbers.
+      when: 'before serving',
+      begin: () => noteLostWrites(storage, store),
     },
     {
       name: 'memberships of earlier releases',

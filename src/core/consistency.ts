@@ -7,7 +7,7 @@ import type { NodeRole } from '../api/node-role.ts'
 import type { Arrivals } from '../replication/consistency/arrivals.ts'
 import type { IndexKey } from '../replication/consistency/index-key.ts'
 import { decodeIndex, encodeIndex, type IndexValue } from '../replication/consistency/index-value.ts'
-import { gapsOf, gapsOfSet, isLost } from '../replication/consistency/lost-writes.ts'
+import { type Gap, gapsOf, isLost } from '../replication/consistency/lost-writes.ts'
 import type { ConsistencySettings } from '../replication/consistency/settings.ts'
 import type { ReadStore } from '../storage/contract.ts'
 import type { Position } from '../storage/peer-log.ts'
@@ -33,7 +33,14 @@ export type ConsistencyParts = {
   readonly nodeRole: () => NodeRole
   /** The id of this cluster; '' before it has one. */
   readonly clusterId: () => string
-  readonly store: Pick<ReadStore, 'position' | 'histories'>
+  readonly store: Pick<ReadStore, 'histories'>
+  /** The gaps in the numbers of the set, as they are stored. */
+  readonly lostWrites: () => Promise<readonly Gap[]>
+  /**
+   * False while a secondary is compared with its primary. Its place in the log is that of the primary then, and what is
+   * here is not: neither the changes up to there, nor what was lost before.
+   */
+  readonly isWhole: () => Promise<boolean>
   /** As the pipeline has it. */
   readonly catchUp: () => Promise<void> | undefined
 }
@@ -71,15 +78,19 @@ export class Consistency {
    * catches up with the last commit before its next request.
    */
   async arrived(written: WrittenAt | undefined, noted = primaryWrites.getStore()): Promise<void> {
-    const { arrivals, settings } = this.#parts
+    const { arrivals, settings, lostWrites } = this.#parts
     if (written === undefined) return
     if (noted !== undefined) noted.index = Math.max(noted.index, written.index)
     if (settings.heldMs === 0) return
     // It is done, so nothing that goes wrong here may become a refusal.
-    const isHere = await arrivals
-      .wait((position) => appliedIn(position) >= written.index, settings.heldMs)
-      .catch(() => false)
-    if (noted !== undefined && !isHere) noted.isLate = true
+    try {
+      const isHere = await arrivals.wait((position) => this.#hasApplied(written.index, position), settings.heldMs)
+      // Its number is reached as well where another cluster took over meanwhile, which never got it.
+      if (isHere && !isLost(written.index, await lostWrites())) return
+    } catch {
+      // The store is closed.
+    }
+    if (noted !== undefined) noted.isLate = true
   }
 
   /** What is told of a write whose traces are still on their way. */
@@ -114,25 +125,33 @@ export class Consistency {
   }
 
   async #states(texts: readonly string[], ms: number): Promise<void> {
-    const { key, arrivals, store, catchUp } = this.#parts
+    const { key, arrivals, catchUp } = this.#parts
     const wanted = readAll(await key.get(), texts)
-    await this.#refuseLost(wanted, await store.position())
-    const isThere = (position: Position): boolean => wanted.every((each) => this.#isThere(each, position))
-    if (!(await arrivals.wait(isThere, ms))) throw fail('state_missing', [])
+    await this.#refuseLost(wanted)
+    if (!(await arrivals.wait((position) => this.#areThere(wanted, position), ms))) throw fail('state_missing', [])
+    // Another cluster may have taken over meanwhile, whose numbers are higher.
+    await this.#refuseLost(wanted)
     // The caches of this thread come after the store.
     await catchUp()
   }
 
-  #isThere({ cluster, local, replicated }: IndexValue, position: Position): boolean {
-    if (cluster === this.#parts.clusterId() && local > position.index) return false
-    return replicated <= (this.role === 'secondary' ? appliedIn(position) : position.index)
+  #areThere(wanted: readonly IndexValue[], position: Position): boolean | Promise<boolean> {
+    const own = wanted.filter(({ cluster }) => cluster === this.#parts.clusterId())
+    if (own.some(({ local }) => local > position.index)) return false
+    const replicated = Math.max(...wanted.map((each) => each.replicated))
+    return this.role === 'secondary' ? this.#hasApplied(replicated, position) : replicated <= position.index
+  }
+
+  /** True if this secondary shows the log of its primary up to there. */
+  #hasApplied(index: number, position: Position): boolean | Promise<boolean> {
+    return index <= appliedIn(position) && this.#parts.isWhole()
   }
 
   /** @throws Refusal if one of the states is of a write that was lost */
-  async #refuseLost(wanted: readonly IndexValue[], position: Position): Promise<void> {
-    const histories = await this.#parts.store.histories()
-    const own = gapsOf(histories)
-    const ofSet = this.role === 'secondary' ? [] : gapsOfSet(histories, position.origins)
+  async #refuseLost(wanted: readonly IndexValue[]): Promise<void> {
+    const { store, lostWrites } = this.#parts
+    const own = gapsOf(await store.histories())
+    const ofSet = await lostWrites()
     for (const { cluster, local, replicated } of wanted) {
       const isOwn = cluster === this.#parts.clusterId() && isLost(local, own)
       if (isOwn || isLost(replicated, ofSet)) throw fail('write_lost', [])

@@ -39,6 +39,7 @@ const classified: { key: string; scope: Scope; class: StorageClass }[] = [
   { key: 'root/core/replication/performance', scope: systemScope, class: 'ignored' },
   { key: 'root/core/former-keys', scope: systemScope, class: 'local' },
   { key: 'root/core/index-key', scope: systemScope, class: 'replicated' },
+  { key: 'root/core/lost-writes', scope: systemScope, class: 'replicated' },
   { key: `root/core/declared-audit/${MOUNT}`, scope: systemScope, class: 'ignored' },
   { key: 'root/core/audit-history', scope: systemScope, class: 'ignored' },
   { key: `team/logical/${MOUNT}/key/a`, scope: { ...mountScope, namespace: 'team' }, class: 'replicated' },

@@ -58,6 +58,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/leaf-key', class: 'replicated' },
   { path: 'core/wrapping-key', class: 'replicated' },
   { path: 'core/index-key', class: 'replicated' },
+  { path: 'core/lost-writes', class: 'replicated' },
   { path: 'core/plugin-identity/', class: 'replicated' },
   { path: 'core/cluster', class: 'ignored' },
   { path: 'core/replication/performance/', class: 'local' },

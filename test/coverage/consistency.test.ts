@@ -7,6 +7,7 @@ import { bodyText, type WireRequest, type WireResponse } from '../../src/core/ex
 import { importSecret } from '../../src/crypto/primitives/secret-key.ts'
 import { realWorld } from '../../src/lib/world.ts'
 import { decodeIndex, encodeIndex, type IndexValue } from '../../src/replication/consistency/index-value.ts'
+import { LOST_WRITES } from '../../src/replication/consistency/lost-writes.ts'
 import { systemScope } from '../../src/storage/contract.ts'
 import { type Headers, wireRequest } from '../fixtures/memory-server.ts'
 import { type ServerWithRole, startWithRole } from '../fixtures/roles.ts'
@@ -278,6 +279,11 @@ test('a write that was lost in a failover is told from one that is on its way, a
     knownIndex: index + 3,
     knownEpoch: 1,
   })
+  // What a primary notes before it serves.
+  const note = 'root/core/lost-writes'
+  const gaps = LOST_WRITES.encode({ gaps: [{ after: index, before: GAP }] })
+  const sealed = server.node.storage.barrier.seal(note, gaps)
+  await server.store.transaction(async (tx) => tx.put(systemScope, note, sealed))
   const ask = async (value: Partial<IndexValue>) => {
     const headers = { index: await valueFor(server, { cluster: 'the one before', ...value }) }
     return send(server, 'GET', 'sys/policies/acl/p', undefined, headers)

@@ -2,7 +2,11 @@
 // network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { POLICY } from '../fixtures/failing-over.ts'
 import { FourClusters } from '../fixtures/four-clusters.ts'
+
+/** Over a slow link it takes a while. */
+const LONG_POLICY = { policy: `${POLICY.policy} # ${'long '.repeat(400)}` }
 
 type Step = 'lose a' | 'lose b' | 'take a' | 'take b'
 type Order = readonly ['a' | 'b', 'a' | 'b']
@@ -67,3 +71,61 @@ for (const [at, [steps, back]] of ORDERS.entries()) {
     await four.requireSame()
   })
 }
+
+test('X-Vault-Index through takeovers: what was kept is read everywhere, what was lost is told so', async () => {
+  const four = await FourClusters.start(2320)
+  const { a, b, servers } = four
+  const kept = await four.writeThrough(b.serving, 'kept')
+  await four.requireLevel()
+  servers.cut(a.serving, a.standIn)
+  const lost = await four.writeThrough(b.serving, 'lost')
+  a.serving.kill()
+  await servers.time.pass(15_000)
+  await four.takeOver(a, { force: true })
+  const after = await four.ask(a.serving, 'PUT', 'sys/policies/acl/after', POLICY)
+  await four.tellAddress()
+  await servers.level(a.serving, b.serving, 60_000, 'performance')
+  await four.requireReadAt(b.serving, 'after', after.index)
+  const again = await four.writeThrough(b.serving, 'again')
+  await four.requireLost(lost)
+  for (const { serving } of [a, b]) {
+    await four.requireReadAt(serving, 'kept', kept)
+    await four.requireReadAt(serving, 'again', again)
+  }
+  // The region's own cluster changes as well.
+  await servers.level(b.serving, b.standIn)
+  await four.lose(b)
+  await four.takeOver(b)
+  await servers.level(a.serving, b.serving, 60_000, 'performance')
+  await four.requireLost(lost)
+  for (const { serving } of [a, b]) await four.requireReadAt(serving, 'again', again)
+  const last = await four.writeThrough(b.serving, 'last')
+  servers.heal(a.serving, a.standIn)
+  for (const region of [a, b]) await four.takeBack(region)
+  await four.takeOver(a)
+  await four.tellAddress()
+  await four.requireServing()
+  await four.requireLost(lost)
+  for (const { serving } of [a, b]) await four.requireReadAt(serving, 'last', last)
+})
+
+test('while a secondary is compared with the primary that took over, it shows no state that is not whole', async () => {
+  const four = await FourClusters.start(2321)
+  const { a, b, servers } = four
+  await four.lose(a)
+  await four.takeOver(a)
+  for (let each = 0; each < 40; each++) await a.serving.must('PUT', `sys/policies/acl/new${each}`, LONG_POLICY)
+  const { index } = await four.ask(a.serving, 'PUT', 'sys/policies/acl/new40', LONG_POLICY)
+  servers.network.set(a.serving.name, b.serving.name, { bytesPerSecond: 20_000 })
+  await four.tellAddress()
+  let refused = 0
+  for (let each = 0; each < 200; each++) {
+    const { status } = await four.ask(b.serving, 'GET', 'sys/policies/acl/new40', undefined, index, 'fail')
+    if (status === 200) break
+    assert.equal(status, 412)
+    refused++
+    await servers.time.pass(100)
+  }
+  assert.ok(refused > 5 && refused < 200, `${refused}`)
+  await four.requireReadAt(b.serving, 'new0', index)
+})

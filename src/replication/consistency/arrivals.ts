@@ -10,7 +10,11 @@ export type Progress = {
   readonly committedAfter: (index: number) => Promise<number>
 }
 
-type Waiter = { readonly isThere: (position: Position) => boolean; readonly end: (isThere: boolean) => void }
+type Waiter = {
+  /** Where more than the position counts, a promise. */
+  readonly isThere: (position: Position) => boolean | Promise<boolean>
+  readonly end: (isThere: boolean) => void
+}
 
 /** Those of one thread who wait. */
 export class Arrivals {
@@ -40,7 +44,7 @@ export class Arrivals {
     // Before the look: what is committed behind it wakes the waiter.
     this.#waiting.add(waiter)
     try {
-      if (isThere(await this.#progress.position())) return true
+      if (await isThere(await this.#progress.position())) return true
       void this.#follow()
       const timer = this.#timers.after(ms, () => void this.#lookLast(waiter))
       const arrived = await promise
@@ -54,7 +58,7 @@ export class Arrivals {
   /** A place of a peer's log can be reached without a commit, where nothing in between was for this cluster. */
   async #lookLast({ isThere, end }: Waiter): Promise<void> {
     try {
-      end(isThere(await this.#progress.position()))
+      end(await isThere(await this.#progress.position()))
     } catch {
       end(false)
     }
@@ -66,7 +70,7 @@ export class Arrivals {
     try {
       while (this.#waiting.size > 0) {
         const position = await this.#progress.position()
-        for (const { isThere, end } of this.#waiting) if (isThere(position)) end(true)
+        for (const { isThere, end } of this.#waiting) if (await isThere(position)) end(true)
         await this.#progress.committedAfter(position.index)
       }
     } catch {

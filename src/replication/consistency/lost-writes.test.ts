@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { realWorld } from '../../lib/world.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { createMemoryStore } from '../../storage/memory-store.ts'
-import type { History, Origin } from '../../storage/peer-log.ts'
-import { gapsOf, gapsOfSet, isLost } from './lost-writes.ts'
+import type { History } from '../../storage/peer-log.ts'
+import { gapsOf, gapsOfSet, isLost, type SetPromotion, withGaps } from './lost-writes.ts'
 
 const GAP = 2 ** 20
 const id = (number: number): Buffer => Buffer.alloc(16, number)
@@ -17,7 +17,7 @@ const history = (number: number, startIndex: number, parentIndex?: number): Hist
   parent: parentIndex === undefined ? undefined : { id: id(number - 1), index: parentIndex, chain: id(0) },
   startedAtMs: 0,
 })
-const origin = (index: number): Origin => ({ family: 'dr', historyId: id(9), index, chain: id(0) })
+const promotion = (number: number, followed?: number): SetPromotion => ({ historyId: id(number), followed })
 
 test('a promoted store has lost what lies between its parent and its first change, and nothing else', async () => {
   const { random, clock } = realWorld()
@@ -54,7 +54,7 @@ test('who took over from another primary counts by its numbers until there, and 
   const takenOver = history(2, 3 * GAP, 7_000)
   const restored = history(3, 5 * GAP + 1, 3 * GAP + 10)
   // Its own log stood at 7000, where that of the primary was applied up to 4990.
-  const gaps = gapsOfSet([before, takenOver, restored], [origin(4_990)])
+  const gaps = gapsOfSet([before, takenOver, restored], [promotion(2, 4_990)])
   assert.deepEqual(gaps, [
     { after: 4_990, before: 3 * GAP },
     { after: 3 * GAP + 10, before: 5 * GAP + 1 },
@@ -65,12 +65,33 @@ test('who took over from another primary counts by its numbers until there, and 
 test('promotions of before, in numbers that the set has left behind, count no more', () => {
   const first = history(2, GAP, 100)
   const again = history(3, 4 * GAP, 2 * GAP)
-  assert.deepEqual(gapsOfSet([history(1, 1), first, again], [origin(3 * GAP + 5)]), [
+  assert.deepEqual(gapsOfSet([history(1, 1), first, again], [promotion(2, 90), promotion(3, 3 * GAP + 5)]), [
     { after: 3 * GAP + 5, before: 4 * GAP },
   ])
 })
 
-test('a history of a restore is not one in which a cluster took over', () => {
+test('promotions in another family, and those that another cluster noted, are not of the set', () => {
+  const inPlace = history(2, 2 * GAP, GAP + 20)
+  const ofSet = history(3, 3 * GAP, 2 * GAP + 30)
+  const list = [history(1, 1), inPlace, ofSet]
+  assert.deepEqual(gapsOfSet(list, [promotion(8, 700), promotion(3, 5_000)]), [{ after: 5_000, before: 3 * GAP }])
+  // It was demoted, and promoted again without another primary in between: its numbers went on.
+  assert.deepEqual(gapsOfSet([...list, history(4, 4 * GAP, 3 * GAP + 1)], [promotion(3, 5_000), promotion(4)]), [
+    { after: 5_000, before: 3 * GAP },
+    { after: 3 * GAP + 1, before: 4 * GAP },
+  ])
+})
+
+test('gaps are noted once, the newest of them last, and the oldest are dropped', () => {
+  const gaps = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => ({ after: 10 * (from + at), before: 10 * (from + at) + 9 }))
+  assert.equal(withGaps([], []), undefined)
+  assert.equal(withGaps(gaps(0, 3), gaps(1, 3)), undefined)
+  assert.deepEqual(withGaps(gaps(0, 2), gaps(1, 4)), gaps(0, 4))
+  assert.deepEqual(withGaps(gaps(0, 256), gaps(255, 258)), gaps(2, 258))
+})
+
+test('a restore leaves out what its numbers jump over', () => {
   const restored = history(2, 2 * GAP + 1, 50)
-  assert.deepEqual(gapsOfSet([history(1, 1), restored], [origin(20)]), [{ after: 50, before: 2 * GAP + 1 }])
+  assert.deepEqual(gapsOfSet([history(1, 1), restored], []), [{ after: 50, before: 2 * GAP + 1 }])
 })

@@ -2,7 +2,7 @@
 // network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { POLICY } from '../fixtures/failing-over.ts'
+import { has, POLICY, write } from '../fixtures/failing-over.ts'
 import { FourClusters } from '../fixtures/four-clusters.ts'
 
 /** Over a slow link it takes a while. */
@@ -128,4 +128,37 @@ test('while a secondary is compared with the primary that took over, it shows no
   }
   assert.ok(refused > 5 && refused < 200, `${refused}`)
   await four.requireReadAt(b.serving, 'new0', index)
+})
+
+test('T63: the former two go on behind a partition; what they wrote is undone and kept, and all come together', async () => {
+  const four = await FourClusters.start(2322)
+  const { a, b, servers } = four
+  const former = [a.serving, b.serving]
+  const present = [a.standIn, b.standIn]
+  for (const one of former) for (const other of present) servers.cut(one, other)
+  await servers.time.pass(15_000)
+  await four.takeOver(b)
+  await four.takeOver(a)
+  await four.tellAddress()
+  await four.requireServing()
+  const [primary, secondary] = former as [typeof a.serving, typeof b.serving]
+  // Nobody has told them: clients there are served, and what they write is of another set of data.
+  const astray = await four.writeThrough(secondary, 'astray')
+  await write(primary, 2, 'alone')
+  await four.writeThrough(b.serving, 'on')
+  for (const one of former) for (const other of present) servers.heal(one, other)
+  await servers.time.pass(30_000)
+  for (const one of former) assert.equal((await one.status()).fenced, true, one.name)
+  assert.equal((await primary.status('performance')).fenced, true)
+  for (const one of former) assert.equal((await one.call('PUT', 'sys/policies/acl/late', POLICY)).status, 503)
+  // The former secondary is known where it took itself for one, and by its successor.
+  const { state, idle_reason: reason } = await secondary.status('performance')
+  assert.deepEqual([state, reason], ['idle', 'fenced'])
+  await four.requireServing()
+  await four.requireLost(astray)
+  for (const region of [a, b]) await four.standInAgain(region)
+  await four.requireServing()
+  await four.requireSame()
+  assert.ok(!(await has(a.serving, 'astray')))
+  assert.ok(Number((await primary.status()).undone_records) >= 3, JSON.stringify(await primary.status()))
 })

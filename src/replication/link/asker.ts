@@ -6,7 +6,7 @@ import { AnsweringPrimary, KINDS_OF_ANSWERS } from './answering-primary.ts'
 import { dialPrimary, NoLink } from './dialing.ts'
 import type { LinkEndParts } from './end-parts.ts'
 import { EndablePause } from './endable-pause.ts'
-import { changesIn, isSamePart } from './followed-part.ts'
+import { changesIn, isNewFor, isSamePart, isStaleFor } from './followed-part.ts'
 import { ASKING_PROTOCOL } from './link-protocols.ts'
 import type { AskOutcome, SecondaryPart } from './link-sides.ts'
 import { MessageLink } from './message-link.ts'
@@ -19,6 +19,8 @@ export class Asker {
   readonly #pause: EndablePause
   readonly #stopping = new AbortController()
   #part: SecondaryPart
+  /** The part as it was when the link was dialed last. */
+  #dialed: SecondaryPart
   #link: AnsweringPrimary | undefined
   #linkedAtMs: number | undefined
   /** Why there is no link, as it was logged last. */
@@ -27,6 +29,7 @@ export class Asker {
   constructor(parts: LinkEndParts, part: SecondaryPart) {
     this.#parts = parts
     this.#part = part
+    this.#dialed = part
     this.#pauses = new Pauses(parts.world.random, parts.times)
     this.#pause = new EndablePause(parts.world.timers)
     void this.#run()
@@ -80,6 +83,7 @@ export class Asker {
   async #once(): Promise<Error> {
     const { owner, counts, log, world } = this.#parts
     const { family } = this.#part.set
+    this.#dialed = this.#part
     try {
       // Before the primary has heard that, it takes this cluster for none of its secondaries.
       if ((await owner.unconfirmed(family)) !== undefined)
@@ -87,8 +91,9 @@ export class Asker {
       const shown = await owner.shown(family)
       const { signal } = this.#stopping
       const part = this.#part
+      this.#dialed = part
       const { link, address } = await dialPrimary(world, part, part.addresses, ASKING_PROTOCOL, signal)
-      if (this.#isStopped || changesIn(part, this.#part).isRenewed) {
+      if (this.#isStopped || isStaleFor(part, this.#part)) {
         link.destroy('it is not needed any more')
         throw new Error('The part of this cluster has changed')
       }
@@ -116,6 +121,7 @@ export class Asker {
     const fields = { family: this.#part.set.family, reason, why }
     if (this.#told !== why) log(level, 'This secondary cannot hand requests to its primary', fields)
     this.#told = why
+    if (isNewFor(this.#dialed, this.#part)) return
     await this.#pause.rest(afterMs)
   }
 }

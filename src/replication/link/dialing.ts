@@ -60,8 +60,8 @@ export async function dialClusterPort(
   }
 }
 
-/** A link to a primary, at which address, and by which certificate. */
-export type DialedPrimary = { readonly link: Link; readonly address: string; readonly by: Buffer }
+/** A link to a primary, and at which address. */
+export type DialedPrimary = { readonly link: Link; readonly address: string }
 
 /** Dials the primary of a set at one address after the other. @throws NoLink for the first of them */
 export async function dialPrimary(
@@ -75,8 +75,7 @@ export async function dialPrimary(
   let failure: NoLink | undefined
   for (const address of addresses) {
     try {
-      const link = await dialClusterPort(world, address, as, { signal })
-      return { link, address, by: identity.certificate }
+      return { link: await dialClusterPort(world, address, as, { signal }), address }
     } catch (cause) {
       if (!(cause instanceof NoLink) || signal.aborted) throw cause
       failure ??= cause

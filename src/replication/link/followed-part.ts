@@ -14,3 +14,15 @@ export function changesIn(from: SecondaryPart, to: SecondaryPart) {
   const isElsewhere = from.addresses[0] !== to.addresses[0]
   return { isRenewed, isElsewhere, isMoved: from.addresses.join() !== to.addresses.join() }
 }
+
+/** True if a link that was dialed as the one part is of no use to the other. */
+export function isStaleFor(dialed: SecondaryPart, now: SecondaryPart): boolean {
+  const { isRenewed, isElsewhere } = changesIn(dialed, now)
+  return isRenewed || isElsewhere
+}
+
+/** True if there is something to try at once for the other part, however a link of the one part ended. */
+export function isNewFor(dialed: SecondaryPart, now: SecondaryPart): boolean {
+  const { isRenewed, isMoved } = changesIn(dialed, now)
+  return isRenewed || isMoved
+}

@@ -8,7 +8,7 @@ import { linkAddressOf } from '../set/peer-address.ts'
 import { type DialedPrimary, dialPrimary, NoLink, noAddress } from './dialing.ts'
 import type { LinkEndParts } from './end-parts.ts'
 import { EndablePause } from './endable-pause.ts'
-import { changesIn, isSamePart } from './followed-part.ts'
+import { changesIn, isNewFor, isSamePart, isStaleFor } from './followed-part.ts'
 import { FollowedPrimary, KINDS_OF_PRIMARY } from './followed-primary.ts'
 import { askPrimary } from './knocking.ts'
 import { LeafRenewal } from './leaf-renewal.ts'
@@ -35,6 +35,8 @@ export class Follower {
   readonly #view: PrimaryView
   readonly #renewal: LeafRenewal
   #part: SecondaryPart
+  /** The part as it was when the link was dialed last. */
+  #dialed: SecondaryPart
   /** Ends what waits for an answer of the primary. */
   readonly #stopping = new AbortController()
   #link: FollowedPrimary | undefined
@@ -58,6 +60,7 @@ export class Follower {
     this.#pause = new EndablePause(parts.world.timers)
     this.#onLinked = onLinked
     this.#part = part
+    this.#dialed = part
     this.#pauses = new Pauses(parts.world.random, parts.times)
     this.#view = new PrimaryView(parts.world.clock)
     this.#renewal = new LeafRenewal(parts, part.set.family)
@@ -166,12 +169,13 @@ export class Follower {
     const { owner, counts } = this.#parts
     const { family } = this.#part.set
     this.#connection = 'connecting'
+    this.#dialed = this.#part
     try {
       await this.#confirm()
       const standing = await owner.standing(family)
-      const { link, address, by } = await this.#dial()
-      const isStale = !this.#part.identity.certificate.equals(by)
-      if (this.#isStopped || isStale) {
+      this.#dialed = this.#part
+      const { link, address } = await this.#dial()
+      if (this.#isStopped || isStaleFor(this.#dialed, this.#part)) {
         link.destroy('it is not needed any more')
         throw new GivenUp('The part of this cluster has changed')
       }
@@ -215,9 +219,8 @@ export class Follower {
   }
 
   #dial(): Promise<DialedPrimary> {
-    const part = this.#part
-    const protocol = FOLLOWING_PROTOCOLS[part.set.family]
-    return dialPrimary(this.#parts.world, part, this.#addresses(), protocol, this.#stopping.signal)
+    const protocol = FOLLOWING_PROTOCOLS[this.#part.set.family]
+    return dialPrimary(this.#parts.world, this.#part, this.#addresses(), protocol, this.#stopping.signal)
   }
 
   #addresses(): readonly string[] {
@@ -245,6 +248,8 @@ export class Follower {
     this.#connection = connection
     this.#idle = idle
     if (this.#isSentOn(cause)) return
+    // What was refused there says nothing of the place that the operator gave meanwhile.
+    if (isNewFor(this.#dialed, this.#part)) return
     await this.#pause.rest(afterMs)
   }
 

@@ -5,10 +5,11 @@ import { test } from 'node:test'
 import { LinkedCluster, LinkedClusters, partOf, serverIdentity } from '../../../test/fixtures/linked-clusters.ts'
 import { pseudoRandom } from '../../../test/fixtures/pseudo-random.ts'
 import { seededRuns } from '../../../test/fixtures/seeded-runs.ts'
+import type { Link } from '../../lib/links.ts'
 import { StorageClosed, StorageFull } from '../../storage/errors.ts'
 import { LINK_TIMES } from './link-times.ts'
 import { MessageLink } from './message-link.ts'
-import { refusedMessage } from './refusals.ts'
+import { type RefusedCode, refusedMessage } from './refusals.ts'
 
 /** How soon both ends of a link must know that it is dead. */
 const NOTICED_MS = 15_000
@@ -24,6 +25,25 @@ async function followed(seed: number, family: 'dr' | 'performance' = 'dr') {
 
 const connected = async ({ host }: LinkedCluster): Promise<readonly string[]> =>
   (await host.status()).secondaries.filter(({ isConnected }) => isConnected).map(({ id }) => id)
+
+/** A host whose cluster port refuses everybody. */
+async function refusing(
+  clusters: LinkedClusters,
+  name: string,
+  code: RefusedCode,
+  { retryAfterMs = 0, address = '', onDial = () => {} } = {},
+): Promise<void> {
+  const identity = await serverIdentity(clusters.registry, clusters.set)
+  const thread = clusters.time.newThread()
+  const parts = { world: thread, times: LINK_TIMES, count: () => {} }
+  const accept = (link: Link): void => {
+    onDial()
+    const refused = { ...refusedMessage(code, 'Another one is it', retryAfterMs), address }
+    void new MessageLink(link, parts, new Set()).hangUp(refused, 'refused')
+  }
+  const serving = { identities: () => identity, protocols: ['rep-dr/1'], accept }
+  await clusters.network.host(name).links.listen({ host: name, port: 8_201 }, serving)
+}
 
 const countOf = ({ lines }: LinkedCluster, message: string): number =>
   lines.filter((line) => line.message === message).length
@@ -376,29 +396,29 @@ test('T33: the next address is dialed where the first does not answer, and new a
   assert.deepEqual([connection, peers[0]?.clusterAddress], ['ready', 'https://p:8201'])
 })
 
+test('an address that comes while another one is dialed is dialed at once, whatever that one answers', async () => {
+  for (let ms = 0; ms < 6; ms++) {
+    const clusters = await LinkedClusters.begin(17)
+    await clusters.write(1)
+    await refusing(clusters, 'former', 'fenced')
+    const bundle = await clusters.issue('s')
+    await clusters.registry.letIn(bundle)
+    const s = new LinkedCluster(clusters, 's')
+    const follow = (name: string) => s.play({ parts: [{ ...partOf(bundle), addresses: [`https://${name}:8201`] }] })
+    await follow('former')
+    await clusters.time.pass(ms)
+    await follow('p')
+    await clusters.time.pass(500)
+    assert.equal((await s.following()).connection, 'ready', `after ${ms} ms`)
+  }
+})
+
 test('T32: a node that is not active sends a secondary on, and two of them do not play with it', async () => {
   const clusters = await LinkedClusters.begin(16)
   await clusters.write(1)
-  const identity = await serverIdentity(clusters.registry, clusters.set)
   let dialed = 0
-  const standby = async (name: string, address: string): Promise<void> => {
-    const thread = clusters.time.newThread()
-    await clusters.network.host(name).links.listen(
-      { host: name, port: 8_201 },
-      {
-        identities: () => identity,
-        protocols: ['rep-dr/1'],
-        accept: (link) => {
-          dialed++
-          const refused = { ...refusedMessage('not-active', 'Another node is active', 1_000), address }
-          void new MessageLink(link, { world: thread, times: LINK_TIMES, count: () => {} }, new Set()).hangUp(
-            refused,
-            'not active',
-          )
-        },
-      },
-    )
-  }
+  const standby = (name: string, address: string): Promise<void> =>
+    refusing(clusters, name, 'not-active', { retryAfterMs: 1_000, address, onDial: () => void dialed++ })
   await standby('a', 'https://p:8201')
   await standby('b', 'https://c:8201')
   await standby('c', 'https://b:8201')

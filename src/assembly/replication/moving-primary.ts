@@ -3,8 +3,8 @@
 // revoked this cluster, has the certificates of the set too: with its address a link that is good would be lost.
 import { P256 } from '../../crypto/forms/ec-curves.ts'
 import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
-import type { Clock } from '../../lib/world.ts'
-import type { LinkControl, NodeFacts, PingKnock } from '../../replication/link/link-sides.ts'
+import type { Clock, Timers } from '../../lib/world.ts'
+import type { Knocked, LinkControl, NodeFacts, PingKnock } from '../../replication/link/link-sides.ts'
 import { faultOfClusterAddress } from '../../replication/set/peer-address.ts'
 import { SetRefused } from '../../replication/set/records.ts'
 import { MAX_KNOWN_ADDRESSES, type OwnIdentity, ownIdentity } from '../../replication/set/secondary-operations.ts'
@@ -18,6 +18,8 @@ export const HAS_NO_PRIMARY =
 
 /** No address is asked later: the caller waits, and no other change of what this cluster is can begin meanwhile. */
 const ASKING_MS = 40_000
+/** A primary that took over lets all of its secondaries in at once, and answers so many of them at a time. */
+const BUSY_PAUSE_MS = 1_000
 
 /** The parts that it works with. */
 export type MovingParts = {
@@ -25,7 +27,7 @@ export type MovingParts = {
   readonly links: Pick<LinkControl, 'knock'>
   readonly secondarySide: Pick<SecondarySide, 'standing'>
   readonly facts: () => NodeFacts
-  readonly world: { readonly clock: Pick<Clock, 'monotonicMs'> }
+  readonly world: { readonly clock: Pick<Clock, 'monotonicMs'>; readonly timers: Pick<Timers, 'after'> }
 }
 
 /**
@@ -49,7 +51,7 @@ export async function answeringOf(
       silent.push(`${address} was not tried, as those before it took too long`)
       continue
     }
-    const knocked = await links.knock({ ...knock, address })
+    const knocked = await asked({ links, world }, { ...knock, address }, endsAtMs)
     if (knocked.kind === 'welcome') answering.push(address)
     else if (knocked.kind === 'refused') silent.push(`${address} refuses: ${knocked.sentence}`)
     else if (knocked.kind === 'no-link') silent.push(knocked.sentence)
@@ -59,6 +61,20 @@ export async function answeringOf(
     400,
     `A primary that may be followed answers at none of "update_primary_addrs". ${silent.join('. ')}`,
   )
+}
+
+/** What an address answers, once it is not busy; at the end of the time, that it is. */
+async function asked(
+  { links, world }: Pick<MovingParts, 'links' | 'world'>,
+  knock: PingKnock,
+  endsAtMs: number,
+): Promise<Knocked> {
+  for (;;) {
+    const knocked = await links.knock(knock)
+    const isBusy = knocked.kind === 'refused' && knocked.code === 'busy'
+    if (!isBusy || world.clock.monotonicMs() + BUSY_PAUSE_MS >= endsAtMs) return knocked
+    await new Promise<void>((resolve) => void world.timers.after(BUSY_PAUSE_MS, resolve))
+  }
 }
 
 function requireAddresses(addresses: readonly string[]): void {

@@ -130,7 +130,7 @@ test('while a secondary is compared with the primary that took over, it shows no
   await four.requireReadAt(b.serving, 'new0', index)
 })
 
-test('T63: the former two go on behind a partition; what they wrote is undone and kept, and all come together', async () => {
+test('T63: the former two go on behind a partition; what they wrote is undone, and all come together', async () => {
   const four = await FourClusters.start(2322)
   const { a, b, servers } = four
   const former = [a.serving, b.serving]
@@ -161,4 +161,30 @@ test('T63: the former two go on behind a partition; what they wrote is undone an
   await four.requireSame()
   assert.ok(!(await has(a.serving, 'astray')))
   assert.ok(Number((await primary.status()).undone_records) >= 3, JSON.stringify(await primary.status()))
+})
+
+test('2.9: each region changes over by a demotion first: the other family waits for it, and nothing is lost', async () => {
+  const four = await FourClusters.start(2323)
+  const { a, b, servers } = four
+  for (const region of [a, b]) {
+    const { serving, standIn } = region
+    const before = await serving.status('performance')
+    await serving.must('PUT', 'sys/policies/acl/last', POLICY)
+    await serving.must('POST', 'sys/replication/dr/primary/demote')
+    // It is a DR secondary without a primary, and serves nothing.
+    const refused = await serving.call('PUT', 'sys/policies/acl/late', POLICY)
+    assert.deepEqual([refused.status, /path disabled/.test(JSON.stringify(refused.body))], [400, true])
+    assert.equal((await serving.status()).mode, 'secondary')
+    await servers.time.pass(1_000)
+    await four.takeOver(region)
+    if (region === a) await four.tellAddress()
+    await four.requireServing()
+    const after = await standIn.status('performance')
+    assert.deepEqual([after.mode, after.cluster_id], [before.mode, before.cluster_id])
+    assert.ok(await has(standIn, 'last'))
+    await four.followAgain(region)
+    assert.equal((await serving.status()).undone_records, undefined)
+  }
+  await four.requireServing()
+  await four.requireSame()
 })

@@ -54,7 +54,7 @@ async function requireAll({ servers, members }: LargestSet, primary: ReplicatedS
   assert.equal(connected.length, MEMBERS)
 }
 
-test('T62: twenty secondaries follow a takeover by its address, are back at once, and follow the way back', async () => {
+test('T62: twenty secondaries follow a takeover, come back at once, and follow the way back', async () => {
   const all = await largestSet()
   const { servers, primary, standIn, members, token } = all
   await requireAll(all, primary, 'first')

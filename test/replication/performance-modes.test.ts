@@ -158,3 +158,47 @@ test('2.6: while a cluster is copied what its mode does not allow is a 400 too, 
   await copied.must('POST', `sys/replication/${FAMILY}/secondary/disable`)
   assert.equal(await modesOf(copied), 'disabled disabled')
 })
+
+test('2.6: while a cluster is copied for disaster recovery, it is nothing in the other family, and cannot be', async () => {
+  const servers = new ReplicatedServers(682)
+  const [primary, copied] = [await servers.start('one'), await servers.start('two')]
+  for (const family of REPLICATION_FAMILIES) await servers.enable(primary, family)
+  await servers.activate(primary, copied)
+  servers.cut(primary, copied)
+  assert.equal(await modesOf(copied), 'bootstrapping disabled')
+  const before = await standingOf(copied)
+  for (const operation of OPERATIONS) {
+    const { status, body } = await copied.call('POST', `sys/replication/${FAMILY}/${operation}`, NO_TOKEN)
+    assert.equal(status, 400, `${operation} ${JSON.stringify(body)}`)
+    assert.match(JSON.stringify(body), /path disabled/, operation)
+  }
+  assert.deepEqual(await standingOf(copied), before)
+  servers.heal(primary, copied)
+  await servers.level(primary, copied)
+  assert.equal(await modesOf(copied), 'secondary disabled')
+})
+
+test('2.6, 2.7: disabled and enabled in one family, a cluster stays what it is in the other', async () => {
+  const { servers, primary, secondary } = await performanceServers(683)
+  const standIn = await servers.start('stand-in')
+  await servers.activate(primary, standIn)
+  await servers.level(primary, standIn)
+  const set = async (of: ReplicatedServer, family: ReplicationFamily) => (await of.status(family)).cluster_id
+  const [ofDr, ofPerformance] = [await set(primary, 'dr'), await set(primary, FAMILY)]
+  assert.notEqual(ofDr, ofPerformance)
+  await primary.must('POST', 'sys/replication/dr/primary/disable')
+  await servers.time.pass(2_000)
+  assert.equal(await modesOf(primary), 'disabled primary')
+  assert.equal(await set(primary, FAMILY), ofPerformance)
+  assert.ok(await servers.isLevel(primary, secondary, FAMILY))
+  await primary.must('POST', 'sys/replication/dr/primary/enable', {})
+  assert.notEqual(await set(primary, 'dr'), ofDr)
+  await servers.time.pass(120_000)
+  assert.equal((await standIn.status()).state, 'idle')
+  // A performance secondary has a set of its own for disaster recovery, which ends without it.
+  await servers.enable(secondary)
+  assert.equal(await modesOf(secondary), 'primary secondary')
+  assert.ok(![ofDr, ofPerformance, await set(primary, 'dr')].includes(await set(secondary, 'dr')))
+  await secondary.must('POST', `sys/replication/${FAMILY}/secondary/disable`)
+  assert.equal(await modesOf(secondary), 'primary disabled')
+})

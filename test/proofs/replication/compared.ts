@@ -3,32 +3,36 @@
 import assert from 'node:assert/strict'
 import { cpSync, rmSync } from 'node:fs'
 import { realWorld } from '../../../src/lib/world.ts'
-import { systemScope } from '../../../src/storage/contract.ts'
+import { type StoredEntry, systemScope } from '../../../src/storage/contract.ts'
 import { locationIn, storageIn, storeLocation } from '../../../src/storage/drivers.ts'
+import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import { sentEntries } from '../../fixtures/copied-store.ts'
-
 import { faultsOf } from '../../fixtures/store-faults.ts'
 
 const SETS = 'root/core/replication/'
 
-/** Fails unless both stores are sound, and hold the same in all classes that are sent. Returns how many entries. */
-export async function requireSameEntries(primary: string, secondary: string): Promise<number> {
+/** Fails unless both stores are sound, and hold the same in all classes that the family sends. Returns how many entries. */
+export async function requireSameEntries(
+  primary: string,
+  secondary: string,
+  family: ReplicationFamily = 'dr',
+): Promise<number> {
   for (const directory of [primary, secondary]) assert.deepEqual(faultsOf(directory), [], directory)
-  const [theirs, ours] = [await entriesOf(primary), await entriesOf(secondary)]
+  const [theirs, ours] = [await entriesOf(primary, family), await entriesOf(secondary, family)]
   const differing = [...new Set([...theirs.keys(), ...ours.keys()])].filter((key) => theirs.get(key) !== ours.get(key))
   assert.deepEqual(differing, [])
   return theirs.size
 }
 
-async function entriesOf(directory: string): Promise<ReadonlyMap<string, string>> {
+async function entriesOf(directory: string, family: ReplicationFamily): Promise<ReadonlyMap<string, string>> {
   const store = await locationIn(directory).openReader()
   try {
     const entries = await sentEntries(store)
+    const isSent = (of: StoredEntry): boolean => family === 'dr' || of.class === 'replicated'
     return new Map(
-      entries.map((entry) => [
-        entry.key,
-        `${entry.class} ${entry.leaf.toString('hex')} ${entry.value.toString('hex')}`,
-      ]),
+      entries
+        .filter(isSent)
+        .map((entry) => [entry.key, `${entry.class} ${entry.leaf.toString('hex')} ${entry.value.toString('hex')}`]),
     )
   } finally {
     await store.close()

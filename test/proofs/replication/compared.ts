@@ -11,7 +11,7 @@ import { faultsOf } from '../../fixtures/store-faults.ts'
 
 const SETS = 'root/core/replication/'
 
-/** Fails unless both stores are sound, and hold the same in all classes that the family sends. Returns how many entries. */
+/** Fails unless both stores are sound, and hold the same in all classes that the family sends. Returns how many. */
 export async function requireSameEntries(
   primary: string,
   secondary: string,

@@ -1,5 +1,5 @@
 // The clusters of a soak: a primary, its secondary for disaster recovery, which changes places with it, and a region.
-import { appendFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReplicationFamily } from '../../../../src/storage/peer-log.ts'
 import { operationToken, promote } from '../../../fixtures/failing-over.ts'
@@ -182,10 +182,14 @@ export class SoakSet {
   }
 
   async end(): Promise<void> {
-    for (const cluster of this.all) await cluster.end()
+    for (const cluster of this.all) {
+      await cluster.end()
+      this.#keepOutput(cluster)
+    }
   }
 
+  /** A file for each life. */
   #keepOutput(cluster: Cluster): void {
-    appendFileSync(join(this.root, `${cluster.name}.log`), cluster.output())
+    writeFileSync(join(this.root, `${cluster.name}-${this.lives.get(cluster)}.log`), cluster.output())
   }
 }

@@ -91,6 +91,35 @@ test('data keys come before what is sealed under them, in a copy and in a compar
   }
 })
 
+test('data keys come before what is written while a comparison begins', async () => {
+  const keyring = 'root/core/keyring'
+  for (const family of ['dr', 'performance'] as const) {
+    const pair = new FollowedPair(16, family, NARROW)
+    const putKeyring = (term: number) =>
+      pair.primary.transaction(async (tx) => tx.put(systemScope, keyring, Buffer.alloc(40, term)))
+    await putKeyring(1)
+    await pair.settle()
+    await pair.cut()
+    await putKeyring(2)
+    pair.horizon = (await pair.primary.position()).index
+    let first: readonly string[] | undefined
+    pair.secondary.onCommit(({ operations }) => {
+      const sent = operations.filter((one) => one.class !== 'ignored').map(({ key }) => key)
+      if (sent.length > 0) first ??= sent
+    })
+    const settled = pair.settle()
+    for (let count = 0; count < 40; count++) {
+      await pair.primary.transaction(async (tx) => tx.put(systemScope, 'root/sys/policy/p', Buffer.alloc(40, count)))
+      await turn()
+    }
+    await settled
+    assert.ok((pair.sent.get('roots') ?? 0) > 0, 'they were compared')
+    assert.deepEqual(first, [keyring], family)
+    await pair.requireEqual()
+    await pair.cut()
+  }
+})
+
 test('after a cut only what was missed is sent, from the log', async () => {
   const pair = await filled(5, 'dr', 100)
   await pair.settle()

@@ -82,7 +82,7 @@ export class Comparison {
     for (const page of differingPages(tree, scopes)) this.#differing.push(page)
     if (!isLast) return
     // The data keys first of all: a server that begins anew in between could not be opened with entries that are sealed
-    // under one that it lacks.
+    // under one that it lacks. Primaries send those that they have by themselves, and older ones do not.
     if (this.#differing.length > 0) this.#keys = [...dataKeysOver(this.#family)]
     await this.#next()
   }

@@ -203,9 +203,16 @@ export class LogSource {
   /** The secondary has the log up to the tree by comparing it: nothing before is sent any more. */
   async #compare(sentence: string, fork?: Place): Promise<void> {
     this.#copyAfter = undefined
-    this.#sent = await this.#takeTree()
+    const { at, dataKeys } = await this.#takeTree()
+    this.#sent = at
     this.#parts.count('comparisons', 1)
-    await this.#beginCourse({ what: 'difference', from: this.#sent, isAnew: true, after: '', sentence, fork })
+    await this.#beginCourse({ what: 'difference', from: at, isAnew: true, after: '', sentence, fork })
+    // Before any of the log: what is written meanwhile may be sealed under a key that the secondary does not have yet.
+    if (dataKeys.length > 0)
+      await this.#sendCounted(
+        { kind: 'values', at, entries: dataKeys, gone: [], isLast: false },
+        bytesOfEntries(dataKeys),
+      )
   }
 
   async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number' | 'reach'>): Promise<void> {
@@ -214,18 +221,26 @@ export class LogSource {
     await this.#parts.send({ kind: 'course', number: this.#course, ...course, reach })
   }
 
-  /** Takes the tree to compare, and gives the place that it is as of. */
-  async #takeTree(): Promise<Place> {
+  /** Takes the tree to compare, and gives the place that it is as of, with the data keys there. */
+  async #takeTree(): Promise<{ readonly at: Place; readonly dataKeys: readonly SentEntry[] }> {
     const { store, keeper } = this.#parts
     for (;;) {
       this.#tree = NO_TREE
       await this.#hold((await store.position()).index)
+      const before = await this.#dataKeys()
       const { index, tree } = await keeper.tree()
       this.#tree = tree
-      const place = await this.#placeAt(index)
+      const [at, dataKeys] = [await this.#placeAt(index), await this.#dataKeys()]
+      const isAsOf = before.length === dataKeys.length && before.every(({ leaf }, i) => dataKeys[i]?.leaf.equals(leaf))
       // The log may be shortened beyond its hold, where that has reached its cap.
-      if (place !== undefined) return place
+      if (at !== undefined && isAsOf) return { at, dataKeys }
     }
+  }
+
+  async #dataKeys(): Promise<readonly SentEntry[]> {
+    const keys = dataKeysOver(this.#parts.family)
+    const { found } = await this.#viewed((snapshot) => valuesOf(snapshot, keys, Number.POSITIVE_INFINITY))
+    return found.entries.flatMap((entry) => this.#sentEntry(entry))
   }
 
   /** Sends some of the log, no record behind `last`; false if there is none. @throws HistoryGone */

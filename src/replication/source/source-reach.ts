@@ -7,7 +7,7 @@
 import { namespaceEntryOf } from '../../storage/classes.ts'
 import type { ChangeOperation, LogRecord } from '../../storage/contract.ts'
 import { classesOf, decodeChange } from '../../storage/log/change-record.ts'
-import { areSameReach, digestOfReach, reachedKeys, reachedScopes, type SetReach } from '../reach.ts'
+import { areSameReach, reachedKeys, reachedScopes, type SetReach } from '../reach.ts'
 
 /** What the thread that writes finds, as of an index. */
 export type Judged = { readonly index: number; readonly reach: SetReach | undefined }
@@ -32,10 +32,6 @@ export class SourceReach {
 
   get reach(): SetReach | undefined {
     return this.#judged.reach
-  }
-
-  get digest(): Buffer | undefined {
-    return digestOfReach(this.#judged.reach)
   }
 
   /** Undefined: every key is. */

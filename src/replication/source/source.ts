@@ -7,26 +7,23 @@
 //
 // It has no socket, thread or timer.
 import { strict as assert } from 'node:assert'
-import { dataKeysOver, SENT_CLASSES } from '../../storage/classes.ts'
-import type { LogRecord, PageAddress, Snapshot, StoredEntry, TreeBucket } from '../../storage/contract.ts'
-import { HistoryGone, StorageFull } from '../../storage/errors.ts'
-import { begunBy, chainOf } from '../../storage/log/change-record.ts'
+import { dataKeysOver } from '../../storage/classes.ts'
+import type { LogRecord, PageAddress, Snapshot, TreeBucket } from '../../storage/contract.ts'
+import { HistoryGone } from '../../storage/errors.ts'
+import { chainOf } from '../../storage/log/change-record.ts'
 import { Tree } from '../../storage/log/tree.ts'
-import type { LogHold } from '../../storage/peer-log.ts'
 import { Bell } from '../bell.ts'
-import { type Compared, digestsOf, pagesOf } from '../protocol/comparison.ts'
+import { digestsOf, pagesOf } from '../protocol/comparison.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, Place, SentEntry } from '../protocol/messages.ts'
-import { sentRecord } from '../protocol/sent-records.ts'
-import { haveSameDigest } from '../reach.ts'
+import { digestOfReach, haveSameDigest } from '../reach.ts'
 import { type Decision, decide, type SecondaryStanding } from './decision.ts'
-import { bytesOfEntries, placeOf, runOf, totalBytes, valuesOf } from './reading.ts'
+import { HeldLog } from './held-log.ts'
+import { bytesOfEntries, placeOf, valuesOf } from './reading.ts'
+import { ReachGrew, SentLog } from './sent-log.ts'
 import { type FromSecondary, SecondaryRefused, type SourceParts } from './source-parts.ts'
-import { type Changed, SourceReach } from './source-reach.ts'
 import { Window } from './window.ts'
 
-/** Records that are read from the log at once. */
-const RECORDS_AT_ONCE = 512
 /** Scopes whose pages one message tells, 256 at most of each. */
 const SCOPES_AT_ONCE = 1_024
 /** Stands for a tree that is being asked for. */
@@ -42,18 +39,14 @@ const WENT_ON = 'The secondary has changes that this cluster never had, or has n
 const SHORTENED = 'The log was shortened before all of it was sent'
 const REACH_CHANGED = 'What the filter of the secondary lets it have is another than before'
 
-/** The secondary is to have what the log does not bring: what is under way is dropped, and trees are compared. */
-class ReachGrew extends Error {}
-
 /** One secondary, for as long as its link holds. */
 export class LogSource {
   readonly #parts: SourceParts
   readonly #window: Window
-  /** Filters are of the family performance alone. */
-  readonly #reach: SourceReach | undefined
+  readonly #log: SentLog
+  readonly #held: HeldLog
   readonly #bell = new Bell()
   readonly #tasks: { readonly bytes: number; readonly run: () => Promise<void> }[] = []
-  #sent: Place
   /** Key behind which the copy goes on; undefined while none is running. */
   #copyAfter: string | undefined
   /** Key of the last entry that was sent of it: names of entries that are not for the secondary stay here. */
@@ -65,17 +58,13 @@ export class LogSource {
   #course = 0
   #comparisons = 0
   #isRootDue = false
-  /** Index up to which the secondary has all for good: the log behind it is held. */
-  #durable = 0
-  #held: Pick<LogHold, 'kind' | 'from'> | undefined
-  #isHolding = false
   #cause: Error | undefined
 
   private constructor(parts: SourceParts, sent: Place) {
     this.#parts = parts
     this.#window = new Window(parts.limits.windowBytes)
-    this.#reach = parts.reach && new SourceReach(parts.reach.filterKey)
-    this.#sent = sent
+    this.#log = new SentLog(parts, sent, (message, bytes) => this.#sendCounted(message, bytes))
+    this.#held = new HeldLog(parts, () => this.#copyAfter !== undefined || this.#tree !== undefined)
   }
 
   /**
@@ -97,7 +86,7 @@ export class LogSource {
 
   /** Index up to which the secondary was sent the log. */
   get sentIndex(): number {
-    return this.#sent.index
+    return this.#log.sent.index
   }
 
   /**
@@ -136,8 +125,8 @@ export class LogSource {
 
   /** `told`: digest of what the secondary was told last that it is to have. */
   async #begin(decision: Exclude<Decision, { readonly kind: 'refused' }>, told: Buffer | undefined): Promise<void> {
-    await this.#judge()
-    const isNews = !haveSameDigest(this.#reach?.digest, told)
+    await this.#log.judge()
+    const isNews = !haveSameDigest(digestOfReach(this.#log.reach), told)
     const isAnew = decision.kind === 'copy' && decision.from === undefined
     if (isNews && !isAnew && decision.kind !== 'difference') return this.#compare(REACH_CHANGED)
     if (decision.kind === 'stream') return this.#stream(decision.after)
@@ -160,7 +149,7 @@ export class LogSource {
   }
 
   async #followCommits(): Promise<void> {
-    for (let seen = this.#sent.index; this.#cause === undefined; this.#bell.ring()) {
+    for (let seen = this.#log.sent.index; this.#cause === undefined; this.#bell.ring()) {
       seen = await this.#parts.store.committedAfter(seen)
     }
   }
@@ -174,7 +163,7 @@ export class LogSource {
       else if (this.#copyAfter !== undefined) await this.#sendPiece(this.#copyAfter)
       // In a transfer the root has a meaning of its own: all was sent.
       else if (this.#isRootDue && this.#tree === undefined) await this.#sendRoot()
-      else return !(await this.#sendRun(Number.POSITIVE_INFINITY))
+      else return !(await this.#log.sendRun(Number.POSITIVE_INFINITY))
     } catch (cause) {
       if (cause instanceof ReachGrew) await this.#compare(REACH_CHANGED)
       else if (cause instanceof HistoryGone) await this.#compare(SHORTENED)
@@ -184,27 +173,29 @@ export class LogSource {
   }
 
   async #stream(after: Place): Promise<void> {
-    this.#sent = after
-    await this.#hold(after.index)
+    this.#log.sent = after
+    await this.#held.from(after.index)
     await this.#beginCourse({ what: 'stream', from: after, isAnew: false, after: '', sentence: '', fork: undefined })
   }
 
   async #copy(after: string, from: Place | undefined): Promise<void> {
-    this.#sent = from ?? this.#sent
+    this.#log.sent = from ?? this.#log.sent
     this.#copyAfter = after
     this.#copyTold = after
-    await this.#hold(this.#sent.index)
+    await this.#held.from(this.#log.sent.index)
     this.#totalEntries = (await this.#viewed((snapshot) => snapshot.count())).found
     const isAnew = from === undefined
     this.#parts.count('copies', 1)
-    await this.#beginCourse({ what: 'copy', from: this.#sent, isAnew, after, sentence: '', fork: undefined })
+    await this.#beginCourse({ what: 'copy', from: this.#log.sent, isAnew, after, sentence: '', fork: undefined })
   }
 
   /** The secondary has the log up to the tree by comparing it: nothing before is sent any more. */
   async #compare(sentence: string, fork?: Place): Promise<void> {
     this.#copyAfter = undefined
     const { at, dataKeys } = await this.#takeTree()
-    this.#sent = at
+    this.#log.sent = at
+    // What was written up to there is not looked at any more, and may have changed what the secondary is to have.
+    await this.#log.judge()
     this.#parts.count('comparisons', 1)
     await this.#beginCourse({ what: 'difference', from: at, isAnew: true, after: '', sentence, fork })
     // Before any of the log: what is written meanwhile may be sealed under a key that the secondary does not have yet.
@@ -217,7 +208,7 @@ export class LogSource {
 
   async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number' | 'reach'>): Promise<void> {
     this.#course++
-    const reach = this.#reach && course.isAnew ? { only: this.#reach.reach } : undefined
+    const reach = this.#parts.reach && course.isAnew ? { only: this.#log.reach } : undefined
     await this.#parts.send({ kind: 'course', number: this.#course, ...course, reach })
   }
 
@@ -226,7 +217,7 @@ export class LogSource {
     const { store, keeper } = this.#parts
     for (;;) {
       this.#tree = NO_TREE
-      await this.#hold((await store.position()).index)
+      await this.#held.from((await store.position()).index)
       const before = await this.#dataKeys()
       const { index, tree } = await keeper.tree()
       this.#tree = tree
@@ -240,73 +231,15 @@ export class LogSource {
   async #dataKeys(): Promise<readonly SentEntry[]> {
     const keys = dataKeysOver(this.#parts.family)
     const { found } = await this.#viewed((snapshot) => valuesOf(snapshot, keys, Number.POSITIVE_INFINITY))
-    return found.entries.flatMap((entry) => this.#sentEntry(entry))
-  }
-
-  /** Sends some of the log, no record behind `last`; false if there is none. @throws HistoryGone */
-  async #sendRun(last: number): Promise<boolean> {
-    const { store } = this.#parts
-    const found = (await store.records(this.#sent.index, RECORDS_AT_ONCE)).filter(({ index }) => index <= last)
-    if (found.length === 0) return false
-    const judged = this.#reach?.judgedOf(found) ?? found
-    if (judged.length === 0) await this.#judgeAnew()
-    else await this.#sendRecords(runOf(judged, this.#parts.limits.fullBytes))
-    return true
-  }
-
-  async #sendRecords(read: readonly LogRecord[]): Promise<void> {
-    const { family } = this.#parts
-    const after = this.#sent
-    const newest = read.at(-1) ?? assert.fail('there is a record')
-    const begun = read[0] && begunBy(read[0].record)
-    const historyId = begun === undefined ? after.historyId : Buffer.from(begun)
-    const isReached = this.#reach?.isKeyReached
-    const records = read.map((each) => sentRecord(each, family, isReached)).filter((each) => each !== undefined)
-    this.#sent = { historyId, index: newest.index, chain: Buffer.from(chainOf(newest.record)) }
-    const run = { kind: 'run', after: { historyId: after.historyId, index: after.index }, historyId, records } as const
-    await this.#sendCounted({ ...run, at: this.#sent }, totalBytes(records))
-    this.#parts.count('sentRecords', records.length)
-  }
-
-  /** Has it judged what the secondary is to have. @returns what was not known before */
-  async #judge(since: (index: number) => Promise<readonly LogRecord[]> = async () => []): Promise<Changed> {
-    if (this.#reach === undefined || this.#parts.reach === undefined) return 'nothing'
-    const judged = await this.#parts.reach.judge()
-    return this.#reach.take(judged, await since(judged.index))
-  }
-
-  /** The next record may change what the secondary is to have. @throws ReachGrew, HistoryGone */
-  async #judgeAnew(): Promise<void> {
-    const changed = await this.#judge((index) => this.#recordsTo(index))
-    if (changed === 'grown') throw new ReachGrew(REACH_CHANGED)
-    if (changed === 'told') await this.#parts.send({ kind: 'reach', at: this.#sent, only: this.#reach?.reach })
-  }
-
-  async #recordsTo(last: number): Promise<readonly LogRecord[]> {
-    const found: LogRecord[] = []
-    for (let after = this.#sent.index; after < last; after = found.at(-1)?.index ?? last) {
-      const some = await this.#parts.store.records(after, RECORDS_AT_ONCE)
-      if (some.length === 0) throw new HistoryGone(`The log ends before record ${last}`)
-      found.push(...some.filter(({ index }) => index <= last))
-      if (some.some(({ index }) => index >= last)) break
-    }
-    return found
-  }
-
-  /** Sends the log up to this place. */
-  async #sendLogTo(index: number): Promise<Place> {
-    while (this.#sent.index < index) {
-      if (!(await this.#sendRun(index))) throw new HistoryGone(`The log ends before record ${index}`)
-    }
-    return this.#sent
+    return found.entries.flatMap((entry) => this.#log.sentEntry(entry))
   }
 
   /** Calls `read` with a view of the store, and sends the log up to that view before what comes of it. */
   async #asOfNow<T>(read: (snapshot: Snapshot) => Promise<T>): Promise<{ readonly at: Place; readonly read: T }> {
     // Most of the log first: what was read is kept in memory until the log behind it is sent.
-    await this.#sendLogTo((await this.#parts.store.position()).index)
+    await this.#log.sendTo((await this.#parts.store.position()).index)
     const { position, found } = await this.#viewed(read)
-    await this.#sendLogTo(position.index)
+    await this.#log.sendTo(position.index)
     return { at: placeOf(position), read: found }
   }
 
@@ -321,18 +254,18 @@ export class LogSource {
 
   async #sendPiece(after: string): Promise<void> {
     const { at, read } = await this.#asOfNow((snapshot) => this.#pieceOf(snapshot, after))
-    const stored = read.stored.flatMap((entry) => this.#sentEntry(entry))
+    const stored = read.stored.flatMap((entry) => this.#log.sentEntry(entry))
     this.#copyAfter = read.stored.at(-1)?.key
     const isEnd = this.#copyAfter === undefined
     if (stored.length === 0 && !isEnd) return
-    const entries = [...read.first.flatMap((entry) => this.#sentEntry(entry)), ...stored]
+    const entries = [...read.first.flatMap((entry) => this.#log.sentEntry(entry)), ...stored]
     const told = { after: this.#copyTold, upTo: isEnd ? undefined : (stored.at(-1)?.key ?? this.#copyTold) }
     this.#copyTold = told.upTo ?? this.#copyTold
     const totalEntries = this.#totalEntries
     await this.#sendCounted({ kind: 'piece', at, ...told, entries, totalEntries }, bytesOfEntries(entries))
     if (!isEnd) return
     await this.#sendRoot()
-    await this.#hold(this.#durable)
+    await this.#held.again()
   }
 
   /**
@@ -347,28 +280,15 @@ export class LogSource {
     return { first: (await valuesOf(snapshot, wanted, limits.fullBytes)).entries, stored }
   }
 
-  #sentEntry({ key, class: storageClass, leaf, value }: StoredEntry): SentEntry[] {
-    const isOver = storageClass !== 'ignored' && SENT_CLASSES[this.#parts.family].has(storageClass)
-    return isOver && this.#isReached(key) ? [{ key, class: storageClass, leaf, value }] : []
-  }
-
-  #isReached(key: string): boolean {
-    return this.#reach?.isKeyReached?.(key) !== false
-  }
-
-  get #comparedScopes(): Compared {
-    return { family: this.#parts.family, isReached: this.#reach?.isScopeReached ?? (() => true) }
-  }
-
   async #sendRoot(): Promise<void> {
     this.#isRootDue = false
-    const reach = this.#reach?.reach
+    const { reach } = this.#log
     const { index, root } = await this.#parts.keeper.root(reach)
     // The log may be further by now: then the next root is for the place behind it.
-    if (index < this.#sent.index) return this.tellRoot()
-    const at = await this.#sendLogTo(index)
+    if (index < this.#log.sent.index) return this.tellRoot()
+    const at = await this.#log.sendTo(index)
     // A root over what the secondary was to have before is none of what it has.
-    if (this.#reach?.reach !== reach) return this.#sendRoot()
+    if (this.#log.reach !== reach) return this.#sendRoot()
     await this.#parts.send({ kind: 'complete', at, root })
   }
 
@@ -376,7 +296,7 @@ export class LogSource {
   async #drain(number: number): Promise<void> {
     const { keeper, store, send } = this.#parts
     await keeper.drain()
-    const at = await this.#sendLogTo((await store.position()).index)
+    const at = await this.#log.sendTo((await store.position()).index)
     await send({ kind: 'drained', number, at })
   }
 
@@ -386,11 +306,11 @@ export class LogSource {
     // It was asked before the secondary knew that another course has begun.
     if (message.course !== this.#course) return
     const { send } = this.#parts
-    const { isReached } = this.#comparedScopes
+    const { isReached } = this.#log.compared
     const isAllowed = ({ scope }: PageAddress): boolean => isReached(scope)
     switch (message.kind) {
       case 'roots':
-        return this.#sendPages(pagesOf(this.#compared(), this.#comparedScopes, message.scopes))
+        return this.#sendPages(pagesOf(this.#compared(), this.#log.compared, message.scopes))
       case 'pages-wanted':
         return send({ kind: 'digests', pages: digestsOf(this.#compared(), message.pages.filter(isAllowed)) })
       case 'buckets-wanted':
@@ -400,7 +320,7 @@ export class LogSource {
       case 'root-wanted':
         this.#tree = undefined
         await this.#sendRoot()
-        return this.#hold(this.#durable)
+        return this.#held.again()
       case 'compare':
         this.#parts.count('divergences', 1)
         if (++this.#comparisons > MAX_COMPARISONS) {
@@ -428,9 +348,9 @@ export class LogSource {
 
   async #sendListing(buckets: readonly TreeBucket[]): Promise<void> {
     const { index, keys: found } = await this.#parts.keeper.keysIn(buckets)
-    if (index < this.#sent.index) return this.#sendListing(buckets)
-    const at = await this.#sendLogTo(index)
-    const keys = found.filter(({ key }) => this.#isReached(key))
+    if (index < this.#log.sent.index) return this.#sendListing(buckets)
+    const at = await this.#log.sendTo(index)
+    const keys = found.filter(({ key }) => this.#log.isReached(key))
     const { keysListed } = this.#parts.limits
     let told = 0
     do {
@@ -444,11 +364,11 @@ export class LogSource {
   async #sendValues(keys: readonly string[]): Promise<void> {
     let left = keys
     while (left.length > 0) {
-      const wanted = left.filter((key) => this.#isReached(key))
+      const wanted = left.filter((key) => this.#log.isReached(key))
       const { at, read } = await this.#asOfNow((snapshot) => valuesOf(snapshot, wanted, this.#parts.limits.fullBytes))
       const { entries, gone, rest } = read
       left = rest
-      const sent = entries.flatMap((entry) => this.#sentEntry(entry))
+      const sent = entries.flatMap((entry) => this.#log.sentEntry(entry))
       const isLast = left.length === 0
       await this.#sendCounted({ kind: 'values', at, entries: sent, gone, isLast }, bytesOfEntries(sent))
     }
@@ -465,40 +385,14 @@ export class LogSource {
   }
 
   #acknowledged({ handled, durable }: Message<'ack'>): void {
-    if (!this.#window.handled(handled) || durable > this.#sent.index) {
+    if (!this.#window.handled(handled) || durable > this.#log.sent.index) {
       throw new ProtocolFault('damaged', 'A secondary acknowledges what it was not sent')
     }
-    if (durable <= this.#durable) return
-    this.#durable = durable
-    if (durable - (this.#held?.from ?? 0) >= this.#parts.limits.holdStep) this.#holdSoon()
+    if (this.#held.isDue(durable)) this.#holdSoon()
   }
 
   #holdSoon(): void {
-    this.#hold(this.#durable).catch((cause: Error) => this.end(cause))
-  }
-
-  /** Holds the log behind what the secondary has. One call is under way at a time; the last one wins. */
-  async #hold(from: number): Promise<void> {
-    this.#durable = from
-    if (this.#isHolding) return
-    this.#isHolding = true
-    try {
-      for (let next = this.#wantedHold(); next !== undefined; next = this.#wantedHold()) {
-        this.#held = next
-        await this.#parts.keeper.hold(next)
-      }
-    } catch (cause) {
-      // A hold that comes too late, or finds no room, is missed where the log is read: then the trees are compared.
-      if (!(cause instanceof HistoryGone || cause instanceof StorageFull)) throw cause
-    } finally {
-      this.#isHolding = false
-    }
-  }
-
-  #wantedHold(): Pick<LogHold, 'kind' | 'from'> | undefined {
-    const isTransfer = this.#copyAfter !== undefined || this.#tree !== undefined
-    const wanted = { kind: isTransfer ? 'copy' : 'secondary', from: this.#durable } as const
-    return this.#held?.kind === wanted.kind && this.#held.from === wanted.from ? undefined : wanted
+    this.#held.again().catch((cause: Error) => this.end(cause))
   }
 
   /** The place of a record; undefined if the log has it no more. */

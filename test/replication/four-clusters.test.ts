@@ -163,7 +163,7 @@ test('T63: the former two go on behind a partition; what they wrote is undone, a
   assert.ok(Number((await primary.status()).undone_records) >= 3, JSON.stringify(await primary.status()))
 })
 
-test('2.9: each region changes over by a demotion first: the other family waits for it, and nothing is lost', async () => {
+test('2.9: regions change over by a demotion first: the other family waits, and nothing is lost', async () => {
   const four = await FourClusters.start(2323)
   const { a, b, servers } = four
   for (const region of [a, b]) {

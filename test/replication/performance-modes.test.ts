@@ -159,7 +159,7 @@ test('2.6: while a cluster is copied what its mode does not allow is a 400 too, 
   assert.equal(await modesOf(copied), 'disabled disabled')
 })
 
-test('2.6: while a cluster is copied for disaster recovery, it is nothing in the other family, nor can be', async () => {
+test('2.6: while a cluster is copied for disaster recovery, it is nothing in the other family', async () => {
   const servers = new ReplicatedServers(682)
   const [primary, copied] = [await servers.start('one'), await servers.start('two')]
   for (const family of REPLICATION_FAMILIES) await servers.enable(primary, family)

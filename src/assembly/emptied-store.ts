@@ -23,13 +23,14 @@ import type { Activation, AlsoWritten, ReplaceData } from './activation.ts'
 /**
  * Of class ignored and nevertheless left behind: reloads of mounts that are gone, which history audit knows, since the
  * new one would pass for a restore, undone records, which the root key of the primary would not open, and what was
- * found in the tree that goes. What a server kept inside of mounts goes with them.
+ * found or is to be purged in the files that go. What a server kept inside of mounts goes with them.
  */
 const LEFT_BEHIND: ReadonlySet<string> = new Set([
   'core/reload/',
   'core/audit-history',
   'core/undone/',
   'core/tree-checks',
+  'core/purge',
 ])
 const STAYS = IGNORED_OF_SYSTEM.filter((path) => !LEFT_BEHIND.has(path))
 

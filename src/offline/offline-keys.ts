@@ -152,6 +152,7 @@ function readOnlyStore(reader: ReadStore): Store {
     hold: refuse,
     release: refuse,
     retained: refuse,
+    purge: refuse,
     checkTree: refuse,
     reindex: refuse,
   }

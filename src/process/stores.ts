@@ -43,6 +43,7 @@ export async function openWritingStore(parts: WritingStoreParts): Promise<Writin
       random: world.random,
       clock: world.clock,
       ticks: world.ticks,
+      timers: world.timers,
       onCommitting,
       onCommitted,
       onPublished,

@@ -122,7 +122,21 @@ export interface Backend extends ReadBackend {
   saveHolds(holds: readonly LogHold[]): Promise<void>
   /** Removes the oldest records up to `index`, at most `limit`. Throws as `append` does. */
   forgetRecords(index: number, limit: number): Promise<void>
+  /**
+   * Removes rows of buckets whose key has no entry, among so many rows behind `after`, which is 0 at first and then what
+   * was returned; undefined: those were the last. Throws as `append` does.
+   */
+  dropGoneBuckets(after: number, limit: number): Promise<number | undefined>
+  /**
+   * Works for some milliseconds at overwriting, wherever the device holds them, what was deleted before the first of
+   * these calls. `done`: nothing of it is left, durably, and the next call begins anew. `held`: a reader needs what was
+   * there. Throws as `append` does.
+   */
+  erase(): Promise<EraseStep>
 }
+
+/** What a step of erasing came to. */
+export type EraseStep = 'more' | 'held' | 'done'
 
 /** A run of records ends with the one that reaches this, so that a follower's memory is bounded. */
 export const MAX_RUN_BYTES = 16 * 1024 * 1024

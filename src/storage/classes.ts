@@ -55,6 +55,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/global-reload/', class: 'replicated' },
   { path: 'core/version/', class: 'ignored' },
   { path: 'core/tree-checks', class: 'ignored' },
+  { path: 'core/purge', class: 'ignored' },
   { path: 'core/leaf-key', class: 'replicated' },
   { path: 'core/wrapping-key', class: 'replicated' },
   { path: 'core/index-key', class: 'replicated' },
@@ -88,7 +89,7 @@ export const SENT_CLASSES: Readonly<Record<ReplicationFamily, ReadonlySet<Storag
 
 /**
  * Records that open the barrier cannot lie behind it: they are sealed by other keys, or in clear. Undone records are
- * sealed by the root key, since they must outlive the keyring. A path that ends in '/' is a folder.
+ * sealed by the root key, since they must outlive the keyring. A purge goes on while the store is sealed. A path that ends in '/' is a folder.
  */
 const BEFORE_THE_BARRIER = [
   'core/keyring',
@@ -99,6 +100,7 @@ const BEFORE_THE_BARRIER = [
   'core/root-key',
   'core/recovery-key',
   'core/undone/',
+  'core/purge',
 ]
 
 /** True if the value at a stored key is sealed by a key of the keyring. */

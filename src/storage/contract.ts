@@ -467,6 +467,14 @@ export interface Store extends ReadStore {
   release(name: string): Promise<void>
   /** How much of the log is kept, and for whom. */
   retained(): Promise<RetainedLog>
+  /**
+   * Forgets the records up to and including `upTo`, whoever holds them, and all that was deleted before: when this
+   * resolves no file of the store has anything of it. It works in short steps between which others commit, and waits
+   * for snapshots that keep an old state. Once it is noted it ends after a crash or a close too, without being called.
+   * @throws StorageRefused for an index that is none of the log, or while there is no leaf key; StorageClosed, and
+   *   StorageFailed as a transaction does
+   */
+  purge(upTo: number): Promise<void>
 }
 
 /** Longest key in UTF-8 bytes, enforced above every driver (threats D-02). Log records hold it in 16 bits. */

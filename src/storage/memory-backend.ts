@@ -7,6 +7,7 @@ import {
   type BackendView,
   type BucketStep,
   type Checkpoint,
+  type EraseStep,
   FIRST_EPOCH,
   MAX_RUN_BYTES,
   type SavedTree,
@@ -187,6 +188,15 @@ export class MemoryBackend implements Backend {
 
   async forgetRecords(index: number, limit: number): Promise<void> {
     this.#tables.forgetRecords(index, limit)
+  }
+
+  async dropGoneBuckets(): Promise<undefined> {
+    this.#tables.dropGoneBuckets()
+  }
+
+  /** What the tables no longer lead to is gone. */
+  async erase(): Promise<EraseStep> {
+    return 'done'
   }
 
   async snapshot(): Promise<BackendSnapshot> {

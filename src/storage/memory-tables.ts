@@ -168,6 +168,10 @@ export class MemoryTables {
     this.buckets = [...this.buckets.slice(swept), ...kept.values()]
   }
 
+  dropGoneBuckets(): void {
+    this.buckets = this.buckets.filter(({ key }) => this.entries.byKey.has(key))
+  }
+
   saveHolds(holds: readonly LogHold[]): void {
     this.holds = holds
   }

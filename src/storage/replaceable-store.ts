@@ -185,6 +185,10 @@ export class ReplaceableStore extends ReplaceableReader<Store> implements Store 
     return this.store.release(name)
   }
 
+  async purge(upTo: number): Promise<void> {
+    return this.store.purge(upTo)
+  }
+
   async retained(): ReturnType<Store['retained']> {
     return this.store.retained()
   }

@@ -46,6 +46,7 @@ export function tracedStore(store: Store): Store {
     hold: (hold) => store.hold(hold),
     release: (name) => store.release(name),
     retained: () => store.retained(),
+    purge: (upTo) => store.purge(upTo),
     adopt: (changes, options) => store.adopt(changes, options),
     positionNow: () => store.positionNow(),
     committedAfter: (index) => store.committedAfter(index),

@@ -72,6 +72,8 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
     clearBuckets: () => oneByOne(() => backend.clearBuckets()),
     addBuckets: (step) => oneByOne(() => backend.addBuckets(step)),
     forgetRecords: (index, limit) => oneByOne(() => backend.forgetRecords(index, limit)),
+    dropGoneBuckets: (after, limit) => oneByOne(() => backend.dropGoneBuckets(after, limit)),
+    erase: () => oneByOne(() => backend.erase()),
     saveHolds: (holds) => oneByOne(() => backend.saveHolds(holds)),
     holds: () => delays.around(() => backend.holds()),
     indexBefore: (count) => delays.around(() => backend.indexBefore(count)),

@@ -18,6 +18,8 @@ export class Faults {
   leafRuns = 0
   /** No row of a bucket is stored, as where the device is full for a while. */
   bucketsFail = false
+  /** What the next steps of erasing come to. */
+  readonly eraseSteps: ('more' | 'held' | Error)[] = []
   /** What stands behind the store that was opened last. */
   backend: Backend | undefined
   #gate = Promise.withResolvers<void>()
@@ -86,6 +88,12 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
       await backend.addBuckets(step)
     },
     forgetRecords: (index, limit) => backend.forgetRecords(index, limit),
+    dropGoneBuckets: (after, limit) => backend.dropGoneBuckets(after, limit),
+    erase: async () => {
+      const step = faults.eraseSteps.shift()
+      if (step instanceof Error) throw step
+      return step ?? backend.erase()
+    },
     close: () => backend.close(),
     append: async (changes, origins, buckets) => {
       faults.appends++

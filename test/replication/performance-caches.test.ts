@@ -13,6 +13,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'core/local-audit/': 'local devices are of each cluster',
   'core/declared-audit/': 'declared devices are of each node',
   'core/tree-checks': 'checks are of each cluster',
+  'core/purge': 'purges are of each cluster',
   'core/reload/': 'resets of engines are of each cluster',
   'core/global-reload/': 'a reset shows nothing: src/system/reloads.test.ts',
   'core/wrapping-key': 'it is written once, before a set has secondaries',

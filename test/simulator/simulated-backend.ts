@@ -49,7 +49,16 @@ export async function replaceStore(disk: StoreDisk, tables: MemoryTables): Promi
   })
 }
 
-type WritingVerb = 'append' | 'setLeaves' | 'saveTree' | 'clearBuckets' | 'addBuckets' | 'saveHolds' | 'forgetRecords'
+type WritingVerb =
+  | 'append'
+  | 'setLeaves'
+  | 'saveTree'
+  | 'clearBuckets'
+  | 'addBuckets'
+  | 'saveHolds'
+  | 'forgetRecords'
+  | 'dropGoneBuckets'
+  | 'erase'
 
 function writingVerbs(disk: StoreDisk): Pick<Backend, WritingVerb> {
   const store = <Result>(bytes: number, alter: (tables: MemoryTables) => Result) =>
@@ -69,6 +78,11 @@ function writingVerbs(disk: StoreDisk): Pick<Backend, WritingVerb> {
     addBuckets: (step) => store(ROW_BYTES * step.rows.length, (tables) => tables.addBuckets(step)),
     saveHolds: (holds) => store(ROW_BYTES * holds.length, (tables) => tables.saveHolds(holds)),
     forgetRecords: (index, limit) => store(0, (tables) => tables.forgetRecords(index, limit)),
+    dropGoneBuckets: async () => {
+      await store(0, (tables) => tables.dropGoneBuckets())
+      return undefined
+    },
+    erase: () => store(0, () => 'done' as const),
   }
 }
 

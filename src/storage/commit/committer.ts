@@ -5,7 +5,7 @@
 import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
-import { type Clock, eventLoop, type Ticks } from '../../lib/world.ts'
+import { type Clock, eventLoop, type Ticks, type Timers } from '../../lib/world.ts'
 import type { Backend } from '../backend.ts'
 import { CommitWaiters } from '../commit-waiters.ts'
 import type { Adopted, AdoptedChange, AdoptOptions, Change, ChangeOperation, EntryHead, MayWrite } from '../contract.ts'
@@ -41,6 +41,8 @@ export type CommitOutcome = { readonly index: number | undefined } | 'lost' | Er
 export type CommitterOptions = LogKeeperOptions & {
   /** Missing: those of the event loop. */
   readonly ticks?: Ticks
+  /** For a purge that has to wait; missing: it looks again in the next tick. */
+  readonly timers?: Pick<Timers, 'after'>
   /** Called once when nothing more can be written: the process should end (threats P-02). */
   readonly onFatal?: (error: Error) => void
   /**

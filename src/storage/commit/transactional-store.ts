@@ -23,6 +23,7 @@ import type {
 } from '../contract.ts'
 import { StorageRefused } from '../errors.ts'
 import { keysIn } from '../log/keys-in-buckets.ts'
+import { Purge } from '../log/purge.ts'
 import { Scrub, type ScrubParts } from '../log/scrub.ts'
 import type { Tree } from '../log/tree.ts'
 import type { LogHold, NewHistory, Position, RetainedLog } from '../peer-log.ts'
@@ -48,6 +49,7 @@ export class TransactionalStore extends BackendReadStore implements Store {
   readonly #ticks: Ticks
   readonly #committer: Committer
   readonly #queue: CommitQueue
+  readonly #purge: Purge
 
   constructor(backend: Backend, position: Position, options: StoreOptions) {
     super(backend)
@@ -55,6 +57,16 @@ export class TransactionalStore extends BackendReadStore implements Store {
     this.#ticks = options.ticks ?? eventLoop
     this.#committer = new Committer(backend, position, options)
     this.#queue = new CommitQueue(this.#committer, this.#ticks)
+    this.#purge = new Purge({
+      backend,
+      clock: options.clock,
+      ticks: this.#ticks,
+      timers: options.timers,
+      tree: this.#committer.treeKeeper,
+      log: this.#committer.logKeeper,
+      alone: (work) => this.#aloneBeside(work),
+      transaction: (work) => this.transaction(work),
+    })
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -187,6 +199,19 @@ export class TransactionalStore extends BackendReadStore implements Store {
     await this.#alone(() => this.#committer.beside(() => this.#committer.logKeeper.release(name)))
   }
 
+  async purge(upTo: number): Promise<void> {
+    this.requireOpen()
+    if (!Number.isSafeInteger(upTo) || upTo < 0 || upTo > this.#committer.committedIndex) {
+      throw new StorageRefused(`The log cannot be purged up to ${upTo}: it ends at ${this.#committer.committedIndex}`)
+    }
+    await this.#purge.begin(upTo)
+  }
+
+  /** Goes on with a purge that an earlier process began. @throws what the backend throws, and StorageCorrupt */
+  async resumePurge(): Promise<void> {
+    await this.#purge.resume()
+  }
+
   async retained(): Promise<RetainedLog> {
     this.requireOpen()
     const { logKeeper, committedIndex } = this.#committer
@@ -221,6 +246,15 @@ export class TransactionalStore extends BackendReadStore implements Store {
     } finally {
       giveBack()
     }
+  }
+
+  /** Runs what writes beside the log between two groups of commits. @throws StorageClosed */
+  async #aloneBeside<T>(work: () => Promise<T>): Promise<T> {
+    this.requireOpen()
+    return this.#alone(async () => {
+      this.requireOpen()
+      return this.#committer.beside(work)
+    })
   }
 
   #begin(): OpenTransaction {
@@ -269,7 +303,9 @@ async function runWork<T>(work: (tx: Transaction) => Promise<T>, transaction: Op
   }
 }
 
-/** Opens the store over a backend, which it will close. @throws what `backend.position` throws */
+/** Opens the store over a backend, which it will close. @throws what the backend throws, and StorageCorrupt */
 export async function openStore(backend: Backend, options: StoreOptions): Promise<Store> {
-  return new TransactionalStore(backend, await backend.position(), options)
+  const store = new TransactionalStore(backend, await backend.position(), options)
+  await store.resumePurge()
+  return store
 }

@@ -90,6 +90,19 @@ export class LogKeeper {
     this.#spareIndex = undefined
   }
 
+  /**
+   * Removes some of the records up to `upTo`, whoever needs them; true once all are gone. The tree is saved behind them.
+   * Called between two commits. Throws what the backend throws.
+   */
+  async forget(upTo: number, limit: number): Promise<boolean> {
+    const checkpoints = await this.#readCheckpoints()
+    await this.save()
+    await this.#backend.forgetRecords(upTo, limit)
+    const first = await this.#backend.firstIndex()
+    this.#checkpoints = keptCheckpoints(checkpoints, first)
+    return first > upTo
+  }
+
   /** To find the spare index costs the reading of all newer records: only where something could go at all. */
   async #forgettable(checkpoints: readonly Checkpoint[], limits: LogLimits): Promise<number> {
     const nowMs = this.#clock.nowMs()

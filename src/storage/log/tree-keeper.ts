@@ -222,6 +222,11 @@ export class TreeKeeper {
     return kept?.isReady === true ? { index: kept.index, ...kept.tree.roots() } : undefined
   }
 
+  /** Saves the tree as of now. Called between two commits. Throws as `tree` does, and what the backend throws. */
+  async save(): Promise<void> {
+    await this.#save(await this.#ready())
+  }
+
   /** Saves the unsaved part. The tree is derived, so a failure of storage here loses nothing and is dropped. */
   async close(): Promise<void> {
     const kept = this.#kept

@@ -2,7 +2,7 @@
 // An append begins and ends within one synchronous call, so no read ever sees half of one.
 import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Backend, BucketStep, Checkpoint, SavedTree, TreeSave } from '../backend.ts'
+import type { Backend, BucketStep, Checkpoint, EraseStep, SavedTree, TreeSave } from '../backend.ts'
 import type { ChangeOperation, EntryHead, KeyLeaf, StoredEntry } from '../contract.ts'
 import { StorageCorrupt, StorageError, StorageFailed } from '../errors.ts'
 import { type EncodedChange, NO_ORIGINS } from '../log/change-record.ts'
@@ -10,6 +10,7 @@ import { CLASS_NUMBERS } from '../log/leaf.ts'
 import { moveOf } from '../log/move.ts'
 import type { LogHold, Origin } from '../peer-log.ts'
 import { SqliteDerived } from './sqlite-derived.ts'
+import { Eraser } from './sqlite-eraser.ts'
 import { isFull, writeError } from './sqlite-errors.ts'
 import type { DirectoryLock } from './sqlite-files.ts'
 import { dropKept, type StoreRun } from './sqlite-migration.ts'
@@ -39,6 +40,8 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   readonly #addRecord: StatementSync
   readonly #mover: PositionMover
   readonly #derived: SqliteDerived
+  /** Set while a pass is under way. */
+  #eraser: Eraser | undefined
   #pagesInJournal = 0
   #hasFailed = false
 
@@ -157,6 +160,26 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     })
   }
 
+  async dropGoneBuckets(after: number, limit: number): Promise<number | undefined> {
+    let last: number | undefined
+    this.#durably(() => {
+      last = this.#derived.dropGoneBuckets(after, limit)
+      return Math.ceil(limit / BUCKETS_PER_PAGE)
+    })
+    return last
+  }
+
+  async erase(): Promise<EraseStep> {
+    try {
+      this.#eraser ??= new Eraser(this.path)
+      const step = this.#eraser.step(this.connection)
+      if (step === 'done') this.#eraser = undefined
+      return step
+    } catch (cause) {
+      throw this.#undo(cause)
+    }
+  }
+
   /**
    * Runs `work` in one transaction that is flushed before this returns. `work` returns about how many pages it wrote.
    * @throws StorageFull, or another StorageError after which only reads work
@@ -216,6 +239,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
   #checkpoint(): void {
     this.#pagesInJournal = 0
     try {
+      this.#eraser?.noteJournal()
       this.connection.exec('PRAGMA wal_checkpoint(PASSIVE)')
     } catch (error) {
       if (!isFull(error)) throw error

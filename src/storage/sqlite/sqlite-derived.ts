@@ -95,6 +95,21 @@ export class SqliteDerived {
     return all.filter(([key]) => this.#hasEntry.get(key) !== undefined)
   }
 
+  /** Among so many rows behind `after`. Returns the last of them; undefined if there was none. */
+  dropGoneBuckets(after: number, limit: number): number | undefined {
+    const last = this.#database
+      .prepare('SELECT max(seq) AS seq FROM (SELECT seq FROM bucket WHERE seq > ? ORDER BY seq LIMIT ?)')
+      .get(after, limit)?.seq
+    if (last === null || last === undefined) return undefined
+    this.#database
+      .prepare(
+        `DELETE FROM bucket WHERE seq > ? AND seq <= ?
+         AND NOT EXISTS (SELECT 1 FROM data WHERE data.key = bucket.key)`,
+      )
+      .run(after, last)
+    return numberOf(last)
+  }
+
   checkpoints(): Checkpoint[] {
     const rows = this.#database.prepare('SELECT idx, log_bytes, saved_at FROM checkpoint ORDER BY idx').all()
     return rows.map(({ idx, log_bytes, saved_at }) => {

@@ -18,9 +18,9 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === SQLITE_BUSY
 }
 
-/** True if the device was full. */
+/** True if the device was full, as SQLite tells it or the system. */
 export function isFull(error: unknown): boolean {
-  return resultCode(error) === SQLITE_FULL
+  return resultCode(error) === SQLITE_FULL || (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
 }
 
 /** The error to throw for a failed read or open; `what` begins its sentence. Returns errors of others unchanged. */

@@ -37,6 +37,51 @@ export function requireSoundJournal(databasePath: string): void {
   }
 }
 
+/** Tells which pages commits have put into the journal, while the store is open. */
+export class JournalPages {
+  readonly #path: string
+  #salt = Buffer.alloc(0)
+  #next = HEADER_BYTES
+
+  constructor(databasePath: string) {
+    this.#path = `${databasePath}-wal`
+  }
+
+  /**
+   * Numbers of the pages that came since the last call. It must be called before the journal is begun anew. Frames
+   * behind the last commit are told again: another commit may take their place.
+   */
+  takeNew(): number[] {
+    const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
+    if (size <= HEADER_BYTES) return []
+    // SQLite has no locks on this file, so it may be closed.
+    const handle = openSync(this.#path, 'r')
+    try {
+      return this.#read(handle, size)
+    } finally {
+      closeSync(handle)
+    }
+  }
+
+  #read(handle: number, size: number): number[] {
+    const journal = readHeader(readAt(handle, 0, HEADER_BYTES))
+    if (journal === undefined) return []
+    if (!journal.salt.equals(this.#salt)) {
+      this.#salt = Buffer.from(journal.salt)
+      this.#next = HEADER_BYTES
+    }
+    const frameBytes = FRAME_HEADER_BYTES + journal.pageBytes
+    const pages: number[] = []
+    for (let at = this.#next; at + frameBytes <= size; at += frameBytes) {
+      const frame = readAt(handle, at, FRAME_HEADER_BYTES)
+      if (!frame.subarray(8, 16).equals(journal.salt)) break
+      pages.push(frame.readUInt32BE(0))
+      if (frame.readUInt32BE(4) !== 0) this.#next = at + frameBytes
+    }
+    return pages
+  }
+}
+
 function readHeader(header: Buffer): Journal | undefined {
   const magic = header.readUInt32BE(0)
   if ((magic & ~1) !== MAGIC || header.readUInt32BE(4) !== VERSION) return undefined

@@ -1,0 +1,192 @@
+// Overwrites what deleted entries and records left in the files of the store: SQLite only marks their pages and cells as
+// free, and leaves copies behind in pages whose cells it moves. One pass goes over the file in steps, and commits come
+// in between:
+//
+//   pages in the journal noted ─▶ journal moved into the file ─▶ noted pages and the next ones overwritten ─▶ …
+//   … ─▶ last page ─▶ file flushed ─▶ cache of the connection dropped ─▶ journal emptied
+//
+// Behind each step the pages before `next` hold nothing that was deleted before the pass: those that commits have
+// written since the last step are in the journal, and are overwritten once more, since a commit may move a page with all
+// that is in it. Between two steps the file does not change, as only checkpoints write it, and these are made here.
+//
+// Bytes that belong to no cell mean nothing to SQLite, so readers may go on. A write of them that is cut off leaves
+// their neighbours as they are; SQLite itself relies on that (https://www.sqlite.org/psow.html).
+import { fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { StorageError, StorageRefused } from '../errors.ts'
+import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
+import { JournalPages } from './sqlite-journal.ts'
+import { dropKept } from './sqlite-migration.ts'
+import { FIRST_AMBIGUOUS_PAGE, type Overflow, overflowsOf, type Span, treePageOf, unusedOf } from './sqlite-pages.ts'
+
+/** Reads, writes and looks at pages in one step: some ten milliseconds. */
+const WORK_PER_STEP = 4_000
+/** Pages that are read at once. */
+const PAGES_PER_READ = 256
+const PAGE_COUNT_AT = 28
+const FIRST_TRUNK_AT = 32
+const FILE_HEADER_BYTES = 100
+
+/** Pages of the file that nothing uses. A trunk lists others behind its first bytes. */
+type FreePages = { readonly leaves: ReadonlySet<number>; readonly trunks: ReadonlyMap<number, number> }
+
+/**
+ * Handles by device and number of the file. They are never closed, as a process that closes a file loses the locks that
+ * SQLite has on it.
+ */
+const handles = new Map<string, number>()
+
+function handleOf(path: string): number {
+  const { dev, ino } = statSync(path)
+  const handle = handles.get(`${dev} ${ino}`) ?? openSync(path, 'r+')
+  handles.set(`${dev} ${ino}`, handle)
+  return handle
+}
+
+/** One pass over the files of a store. The connection is the only one that writes. */
+export class Eraser {
+  readonly #path: string
+  readonly #handle: number
+  readonly #pageBytes: number
+  /** Bytes of a page without those that SQLite reserves. */
+  readonly #usable: number
+  readonly #zeros: Buffer
+  readonly #journal: JournalPages
+  /** Pages that commits have written since they were overwritten last. */
+  readonly #changed = new Set<number>()
+  #next = 1
+  #work = 0
+
+  /** @throws the system's error */
+  constructor(path: string) {
+    this.#path = path
+    this.#handle = handleOf(path)
+    const header = this.#read(0, FILE_HEADER_BYTES)
+    this.#pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
+    this.#usable = this.#pageBytes - header.readUInt8(20)
+    this.#zeros = Buffer.alloc(this.#pageBytes)
+    this.#journal = new JournalPages(path)
+  }
+
+  /** Notes which pages the journal has. Called before each checkpoint: the next commit may begin the journal anew. */
+  noteJournal(): void {
+    for (const page of this.#journal.takeNew()) this.#changed.add(page)
+  }
+
+  /**
+   * Works for a short while. `held`: a reader keeps an old state of the store, so that the journal cannot be moved or
+   * emptied; to be called again later. @throws the error of SQLite or of the system
+   */
+  step(connection: DatabaseSync): 'more' | 'held' | 'done' {
+    this.noteJournal()
+    if (!isMoved(connection)) return 'held'
+    this.#work = 0
+    const header = this.#read(0, FILE_HEADER_BYTES)
+    const pages = header.readUInt32BE(PAGE_COUNT_AT)
+    if (pages >= FIRST_AMBIGUOUS_PAGE) throw new StorageRefused(`${this.#path} is too large to be purged`)
+    const free = this.#freePages(header.readUInt32BE(FIRST_TRUNK_AT), pages)
+    this.#eraseChanged(pages, free)
+    while (this.#next <= pages && this.#work < WORK_PER_STEP) this.#eraseSome(pages, free)
+    return this.#next <= pages || this.#changed.size > 0 ? 'more' : this.#end(connection)
+  }
+
+  #eraseChanged(pages: number, free: FreePages): void {
+    for (const page of this.#changed) {
+      if (this.#work >= WORK_PER_STEP) return
+      if (page <= pages) this.#erase(page, this.#readPages(page, 1), free)
+      this.#changed.delete(page)
+    }
+  }
+
+  #end(connection: DatabaseSync): 'held' | 'done' {
+    dropKept(this.#path)
+    fsyncSync(this.#handle)
+    // Or the next commit would write pages as they were before.
+    connection.exec('PRAGMA shrink_memory')
+    return isEmptied(connection) ? 'done' : 'held'
+  }
+
+  #eraseSome(pages: number, free: FreePages): void {
+    const count = Math.min(PAGES_PER_READ, pages - this.#next + 1)
+    const bytes = this.#readPages(this.#next, count)
+    for (let at = 0; at < count && this.#work < WORK_PER_STEP; at++) {
+      this.#erase(this.#next, bytes.subarray(at * this.#pageBytes, (at + 1) * this.#pageBytes), free)
+      this.#next++
+    }
+  }
+
+  /** Overwrites what a page holds beside its cells, and behind the ends of its payloads in other pages. */
+  #erase(page: number, bytes: Buffer, free: FreePages): void {
+    this.#work++
+    const listed = free.trunks.get(page)
+    if (free.leaves.has(page)) return this.#zero(page, bytes, { from: 0, to: this.#pageBytes })
+    if (listed !== undefined) return this.#zero(page, bytes, { from: 8 + 4 * listed, to: this.#usable })
+    const tree = treePageOf(bytes, this.#usable, page === 1)
+    if (tree === undefined) return
+    for (const span of unusedOf(tree) ?? []) this.#zero(page, bytes, span)
+    for (const overflow of overflowsOf(tree)) this.#eraseBehind(overflow)
+  }
+
+  /** Overwrites what stands behind a payload in the last page of its chain. */
+  #eraseBehind({ first, bytes }: Overflow): void {
+    const room = this.#usable - 4
+    let page = first
+    let left = bytes
+    for (; left > room && page !== 0; left -= room) {
+      page = this.#read((page - 1) * this.#pageBytes, 4).readUInt32BE(0)
+      this.#work++
+    }
+    if (page === 0 || left === room) return
+    this.#zero(page, this.#readPages(page, 1), { from: 4 + left, to: this.#usable })
+  }
+
+  #zero(page: number, bytes: Buffer, { from, to }: Span): void {
+    if (bytes.compare(this.#zeros, 0, to - from, from, to) === 0) return
+    this.#work++
+    writeSync(this.#handle, this.#zeros, 0, to - from, (page - 1) * this.#pageBytes + from)
+  }
+
+  #freePages(firstTrunk: number, pages: number): FreePages {
+    const leaves = new Set<number>()
+    const trunks = new Map<number, number>()
+    for (let trunk = firstTrunk; trunk !== 0 && trunk <= pages && !trunks.has(trunk); ) {
+      const bytes = this.#readPages(trunk, 1)
+      const listed = Math.min(bytes.readUInt32BE(4), this.#usable / 4 - 2)
+      trunks.set(trunk, listed)
+      for (let at = 0; at < listed; at++) leaves.add(bytes.readUInt32BE(8 + 4 * at))
+      trunk = bytes.readUInt32BE(0)
+    }
+    return { leaves, trunks }
+  }
+
+  #readPages(first: number, count: number): Buffer {
+    this.#work++
+    return this.#read((first - 1) * this.#pageBytes, count * this.#pageBytes)
+  }
+
+  #read(position: number, count: number): Buffer {
+    const bytes = Buffer.allocUnsafe(count)
+    for (let read = 0; read < count; ) {
+      const got = readSync(this.#handle, bytes, read, count - read, position + read)
+      if (got === 0) throw new StorageError(`${this.#path} is shorter than its header says`)
+      read += got
+    }
+    return bytes
+  }
+}
+
+/** Moves the journal into the file as far as readers allow. True if all of it is there, durably. */
+function isMoved(connection: DatabaseSync): boolean {
+  const { log, checkpointed } = connection.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() ?? {}
+  return log === checkpointed
+}
+
+/** Empties the journal unless a reader needs it. It does not wait for one: the thread would stand still. */
+function isEmptied(connection: DatabaseSync): boolean {
+  connection.exec('PRAGMA busy_timeout = 0')
+  try {
+    return connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0
+  } finally {
+    connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
+}

@@ -37,6 +37,7 @@ import { Faults, faultyBackend } from './faulty-backend.ts'
 import { adoptClauses } from './storage-adopt.ts'
 import { type Clause, clock, folder, LEAF_KEY, type Opened, requireTreeOfEntries, scope } from './storage-clause.ts'
 import { serialHistory } from './storage-history.ts'
+import { purgeClauses } from './storage-purge.ts'
 import { scrubClauses } from './storage-scrub.ts'
 
 /** Where one store has its data. It can be opened again after it was closed, and shows what it held. */
@@ -71,6 +72,7 @@ export function storageConformance(name: string, newPlace: (seed: number) => Pla
   holdClauses(clause)
   adoptClauses(clause)
   scrubClauses(clause)
+  purgeClauses(clause)
   closingClauses(clause)
   failureClauses(clause)
   test(`storage ${name}: concurrent transactions have the effect of some order of them`, (t) => {
@@ -1118,6 +1120,7 @@ function closingClauses(clause: Clause): void {
       () => store.setWritable(() => true),
       () => store.keysReplaced('again'),
       () => store.roots(),
+      () => store.purge(0),
       () => store.tree(),
       () => store.image(),
       () => store.hold({ name: 'x', kind: 'copy', from: 0 }),

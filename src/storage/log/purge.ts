@@ -20,9 +20,9 @@ const NOTE_FORM = /^(0|[1-9][0-9]{0,15})$/
 /** How long it waits for readers, or for room on the device, before it looks again. */
 const WAIT_MS = 200
 /** Rows that are looked at in one step. */
-const ROWS_PER_STEP = 2_000
+const ROWS_PER_STEP = 500
 /** Records of the first step. Records may be long or short, so their number follows the time that a step takes. */
-const FIRST_RECORDS = 64
+const FIRST_RECORDS = 8
 const MOST_RECORDS = 4_096
 const WANTED_MS = 10
 

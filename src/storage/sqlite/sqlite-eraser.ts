@@ -20,7 +20,7 @@ import { dropKept } from './sqlite-migration.ts'
 import { FIRST_AMBIGUOUS_PAGE, type Overflow, overflowsOf, type Span, treePageOf, unusedOf } from './sqlite-pages.ts'
 
 /** Reads, writes and looks at pages in one step: some ten milliseconds. */
-const WORK_PER_STEP = 4_000
+const WORK_PER_STEP = 1_500
 /** Pages that are read at once. */
 const PAGES_PER_READ = 256
 const PAGE_COUNT_AT = 28
@@ -119,8 +119,12 @@ export class Eraser {
   #erase(page: number, bytes: Buffer, free: FreePages): void {
     this.#work++
     const listed = free.trunks.get(page)
-    if (free.leaves.has(page)) return this.#zero(page, bytes, { from: 0, to: this.#pageBytes })
-    if (listed !== undefined) return this.#zero(page, bytes, { from: 8 + 4 * listed, to: this.#usable })
+    if (free.leaves.has(page)) this.#zero(page, bytes, { from: 0, to: this.#pageBytes })
+    else if (listed !== undefined) this.#zero(page, bytes, { from: 8 + 4 * listed, to: this.#usable })
+    else this.#eraseUnused(page, bytes)
+  }
+
+  #eraseUnused(page: number, bytes: Buffer): void {
     const tree = treePageOf(bytes, this.#usable, page === 1)
     if (tree === undefined) return
     for (const span of unusedOf(tree) ?? []) this.#zero(page, bytes, span)

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Backend, BucketStep, Checkpoint, EraseStep, SavedTree, TreeSave } from '../backend.ts'
 import type { ChangeOperation, EntryHead, KeyLeaf, StoredEntry } from '../contract.ts'
-import { StorageCorrupt, StorageError, StorageFailed } from '../errors.ts'
+import { StorageCorrupt, StorageError, StorageFailed, StorageRefused } from '../errors.ts'
 import { type EncodedChange, NO_ORIGINS } from '../log/change-record.ts'
 import { CLASS_NUMBERS } from '../log/leaf.ts'
 import { moveOf } from '../log/move.ts'
@@ -176,7 +176,7 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
       if (step === 'done') this.#eraser = undefined
       return step
     } catch (cause) {
-      throw this.#undo(cause)
+      throw cause instanceof StorageRefused ? cause : this.#undo(cause)
     }
   }
 

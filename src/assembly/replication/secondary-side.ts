@@ -58,6 +58,9 @@ export const TRANSFER_NOTE = storedRecord('A note of a copy from the primary', {
   after: text,
 })
 
+/** How long the log stays for DR secondaries of this cluster before what a filter forbids goes from it. */
+const FOLLOWERS_MS = 10_000
+
 /** The parts that the secondary's side works with. */
 export type SecondarySideParts = {
   readonly view: View
@@ -119,7 +122,7 @@ export class SecondarySide implements SecondaryOwner {
       ...parts,
       kept: this.#reach,
       remove: (keys) => this.#taking.run(() => this.#remove(keys)),
-      purge: async () => {},
+      purge: () => this.#purge(),
     })
   }
 
@@ -254,6 +257,14 @@ export class SecondarySide implements SecondaryOwner {
     const gone = await this.#reach.showing(stray)
     const leaving = [...new Set([...(await this.#reach.noted()).leaving, ...stray])]
     return { ...batch, state: { entries: [], gone }, reach: { ...batch.reach, leaving } }
+  }
+
+  /** The store forgets what was deleted up to now. Those who follow this cluster get time to have the log before. */
+  async #purge(): Promise<void> {
+    const { store, world } = this.#parts
+    const { index } = await store.position()
+    if ((await store.retained()).holds.length > 0) await world.timers.sleep(FOLLOWERS_MS)
+    await store.purge(index)
   }
 
   /** Removes entries that this cluster is not to have, as of where it stands. False: it follows no primary. */

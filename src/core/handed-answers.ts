@@ -18,6 +18,7 @@ import {
   optional,
   orUndefined,
   text,
+  type ValueOf,
 } from '../lib/member-kinds.ts'
 import type { CarriedOut, EntityThere, MountAnswer, WrittenAt } from './handed.ts'
 
@@ -65,6 +66,7 @@ const WRITTEN: Kind<WrittenAt | undefined> = orUndefined(group({ historyId: text
 const CARRIED_OUT: Kind<CarriedOut> = group({ answer: ANSWER, written: WRITTEN }, 'dropped')
 const ENTITY_THERE: Kind<EntityThere> = group({ entity: ENSURED, written: WRITTEN }, 'dropped')
 const MOUNT_ANSWER: Kind<Pick<MountAnswer, 'written'>> = group({ written: WRITTEN }, 'dropped')
+const FILTERED = group({ mounts: listOf(text), namespaces: listOf(text) }, 'dropped')
 
 /** @throws AnswerUnreadable, as each function here */
 export const readCarriedOut = (sent: unknown): CarriedOut => ofForm(CARRIED_OUT, sent)
@@ -77,6 +79,9 @@ export const readMountAnswer = (sent: unknown): MountAnswer => ({
   ...ofForm(MOUNT_ANSWER, sent),
   answer: (sent as { readonly answer?: unknown }).answer,
 })
+
+/** Full paths of what the filter of this cluster keeps from it. */
+export const readFiltered = (sent: unknown): ValueOf<typeof FILTERED> => ofForm(FILTERED, sent)
 
 function ofForm<T>(kind: Kind<T>, sent: unknown): T {
   try {

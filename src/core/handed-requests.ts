@@ -3,7 +3,7 @@
 import { fail, type Refusal } from '../api/errors.ts'
 import { METHODS } from '../api/help.ts'
 import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
-import { pathWithin, ROOT_ID } from '../api/namespace.ts'
+import { pathWithin, ROOT_ID, splitId } from '../api/namespace.ts'
 import { mayChange } from '../api/node-role.ts'
 import { type Answer, DecisionOutdated } from '../api/request.ts'
 import { isSpellingOf } from '../api/router.ts'
@@ -34,6 +34,10 @@ import { recordEnd } from './record-end.ts'
 import { refusalOf } from './response.ts'
 import { API_PREFIX, parseQuery } from './target.ts'
 
+/** The path of the mount `sys/` that each namespace has, and its type. */
+const SYSTEM_PATH = 'sys/'
+const SYSTEM_TYPE = 'system'
+const IN_USE = 'path is already in use'
 const JUDGE = stepsBetween('create or update', 'decode the fields')
 const HANDLE = stepsBetween('handle', 'handle')
 
@@ -128,7 +132,7 @@ export class HandedRequests implements ToPrimary {
     exchange.wrapTtlSeconds = request.wrapTtlSeconds
     exchange.givenNames = givenNames(exchange, request)
     await this.#services.audit.ready()
-    if (request.caller !== undefined) await this.#assume(exchange, request.caller)
+    if (request.caller !== undefined) await this.#assume(exchange, request.caller, mounted)
     for (const step of JUDGE) await step.run(exchange, this.#services)
     await this.#requireNamedMounts(exchange)
     const owner = await writtenBy(exchange)
@@ -147,7 +151,15 @@ export class HandedRequests implements ToPrimary {
   async #requireNamespace(id: string): Promise<void> {
     const { namespaces } = this.#services
     if (namespaces.stale) await namespaces.refresh()
-    if (namespaces.byId(id)?.isGoing !== false) throw fail('bad_namespace', [])
+    if (this.#secondary.stale) await this.#secondary.refresh()
+    if (namespaces.byId(id)?.isGoing !== false || !this.#hasNamespace(id)) throw fail('bad_namespace', [])
+  }
+
+  /** A namespace is where its mounts of the system are. */
+  #hasNamespace(id: string): boolean {
+    if (this.#secondary.hasAll) return true
+    const uuid = this.#services.mounts.findIn(id, SYSTEM_PATH)?.uuid
+    return uuid !== undefined && this.#secondary.reaches(uuid)
   }
 
   /** @throws Refusal unless this node is an unsealed primary, and shares the mount with the secondary */
@@ -155,6 +167,7 @@ export class HandedRequests implements ToPrimary {
     this.#requirePrimary()
     const { mounts } = this.#services
     if (mounts.stale) await mounts.refresh()
+    if (this.#secondary.stale) await this.#secondary.refresh()
     const mounted = mounts.withUuid(uuid)
     if (mounted === undefined || mounted.entry.local || !this.#secondary.reaches(uuid)) throw fail('not_found', [])
     return mounted
@@ -181,15 +194,22 @@ export class HandedRequests implements ToPrimary {
     }
   }
 
-  /** No token has the policy `root` beside others, or outside the root. */
-  #mayBe({ policies, namespace }: AssertedCaller): boolean {
-    if (!policies.includes('root')) return true
-    return policies.length === 1 && namespace === ROOT_ID && this.#secondary.mayActAsRoot
+  /**
+   * No token has the policy `root` beside others, or outside the root. From a secondary that has only a part of the
+   * data it is not taken at sys/: there it could give itself what no policy of the set grants, and move mounts to where
+   * it has them. At a mount that it has, it has all there is.
+   */
+  #requireCaller({ policies, namespace }: AssertedCaller, { entry }: Mounted): void {
+    if (!policies.includes('root')) return
+    if (policies.length !== 1 || namespace !== ROOT_ID) throw fail('permission_denied', [])
+    if (!this.#secondary.hasAll && entry.type === SYSTEM_TYPE) throw fail('only_on_primary', [''])
   }
 
   /** Puts the asserted caller on the exchange. One whose entity or namespace is gone or going is no caller. */
-  async #assume(exchange: Exchange, caller: AssertedCaller): Promise<void> {
-    if (!this.#mayBe(caller)) throw fail('permission_denied', [])
+  async #assume(exchange: Exchange, caller: AssertedCaller, mounted: Mounted): Promise<void> {
+    this.#requireCaller(caller, mounted)
+    // No token and no entity of what a filter keeps from it is there.
+    if (![caller.namespace, splitId(caller.entityId).namespaceId].every((id) => this.#hasNamespace(id))) return
     // It may be gone here already: its tokens are none then.
     if (this.#services.tokens.namespaceOf(caller) === undefined) return
     if (caller.entityId !== '') {
@@ -217,7 +237,8 @@ export class HandedRequests implements ToPrimary {
         cause: describeCause(cause),
       })
     await this.#recorded(exchange)
-    throw refusal
+    // The mount that is in the way may be one that a filter keeps from the secondary: it is not named.
+    throw refusal.code === 'path_in_use' && !this.#secondary.hasAll ? fail('path_in_use', [IN_USE]) : refusal
   }
 
   async #answered(exchange: Exchange): Promise<Answer> {

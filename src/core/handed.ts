@@ -86,8 +86,11 @@ export type MountAnswer = Written & { readonly answer: unknown }
 export type Secondary = {
   /** The name it was registered under; audit logs show it. */
   readonly name: string
+  /** True while it is not known what it has: `refresh` first. Until then it has nothing. */
+  readonly stale: boolean
+  readonly refresh: () => Promise<void>
   /** True if the secondary has the mount, by its UUID: a filter may keep it from there. */
   readonly reaches: (mount: string) => boolean
-  /** True if the secondary may assert callers with the policy `root`: not if it has only a part of the data. */
-  readonly mayActAsRoot: boolean
+  /** True if no filter keeps anything from it. */
+  readonly hasAll: boolean
 }

@@ -68,6 +68,7 @@ export class MountTable implements Mounts {
   /** Whether engines of local mounts work by themselves (true), and those of the other ones (false). */
   readonly #works = new Set<boolean>()
   #refreshing: Promise<void> | undefined
+  #generation = 0
 
   constructor({ types, always, namespaces, storage, given, invalidation, removals }: MountTableParts) {
     this.#namespaces = namespaces
@@ -241,6 +242,11 @@ export class MountTable implements Mounts {
     return this.#placed.route(fullPath)
   }
 
+  /** Grows whenever the table changed. */
+  get generation(): number {
+    return this.#generation
+  }
+
   /** True while the table is older than the store: call `refresh` before `route`. */
   get stale(): boolean {
     // During a reload the table may still be the old one.
@@ -263,6 +269,7 @@ export class MountTable implements Mounts {
   }
 
   #place(entry: MountEntry): void {
+    this.#generation++
     const type = this.#types.get(entry.type)
     const namespace = this.#namespaces.byId(entry.namespace)
     // The engine of a newer version of the program. Its data stay; its path answers 404 until this version knows the
@@ -307,6 +314,7 @@ export class MountTable implements Mounts {
   }
 
   #forget(uuid: string): void {
+    this.#generation++
     this.#passing.delete(uuid)
     const gone = this.#placed.remove(uuid)
     if (gone !== undefined && this.#works.has(gone.entry.local)) gone.engine.stop?.()
@@ -330,6 +338,7 @@ export class MountTable implements Mounts {
   close(): void {
     for (const isLocal of this.#works) this.stop(isLocal)
     this.#resetEngines()
+    this.#generation++
     this.#placed.clear()
     this.#feed.clear()
     this.#passing.clear()

@@ -93,7 +93,7 @@ export class StoredMounts {
       const tx = await this.#openFor(folders, entry, namespace)
       const taken = await overlapping(tx, entry)
       // Wire text.
-      if (taken !== undefined) throw fail('already_exists', [`path is already in use at ${shownPath(taken)}`])
+      if (taken !== undefined) throw fail('path_in_use', [`path is already in use at ${shownPath(taken)}`])
       tx.put(mountKey(entry), encodeMountEntry(entry))
     })
   }
@@ -143,7 +143,7 @@ export class StoredMounts {
       const target = await this.#openFor(folders, moved, to.namespace)
       const taken = await overlapping(target, moved)
       // Wire text.
-      if (taken !== undefined) throw fail('already_exists', [`path already in use at "${shownPath(taken)}"`])
+      if (taken !== undefined) throw fail('path_in_use', [`path already in use at "${shownPath(taken)}"`])
       if (from.namespace.id !== to.namespace.id) source.delete(mountKey(entry))
       target.put(mountKey(entry), encodeMountEntry(moved))
     })

@@ -68,7 +68,7 @@ export class NamespaceStore {
       requireRoom(parent, name)
       const mount = await this.#mountInTheWay(folders, parent, name)
       // Wire text.
-      if (mount !== undefined) throw fail('already_exists', [`new namespace conflicts with existing mount: ${mount}`])
+      if (mount !== undefined) throw fail('path_in_use', [`new namespace conflicts with existing mount: ${mount}`])
       tx.put(key, NAMESPACE.encode(this.#newEntry(parent, name, metadata)))
     })
     return this.#named(parent, name)

@@ -20,15 +20,21 @@ export class CallLate extends Error {
   override name = 'CallLate'
 }
 
+const UNKNOWN_CALL = 'UnknownCall'
+
 /** A defect at the other end, which logged it. Only the name of the cause is sent. */
 export class CallFailed extends Error {
+  /** The other end does not know the call. */
+  readonly isOfUnknownCall: boolean
+
   constructor(call: string, cause: string) {
     super(`The call "${call}" failed at the other end`)
     this.name = `CallFailed, for ${cause}`
+    this.isOfUnknownCall = cause === UNKNOWN_CALL
   }
 }
 
 /** The other end has no such call: the two ends are of different versions. */
 export class UnknownCall extends Error {
-  override name = 'UnknownCall'
+  override name = UNKNOWN_CALL
 }

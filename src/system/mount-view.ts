@@ -76,6 +76,10 @@ export const passedBody = ({ passthroughRequestHeaders, allowedResponseHeaders }
 
 const isGiven = (keys: readonly string[] | undefined): boolean => keys !== undefined && keys.length > 0
 
+/** The mount that is wherever the namespace is: a filter keeps both from a secondary, or none. */
+export const systemMountOf = (mounts: Pick<Mounts, 'find'>, namespace: Namespace | undefined): MountEntry | undefined =>
+  namespace && mounts.find(namespace, 'sys/')
+
 /** What `local` means, in requests and answers. */
 export const ABOUT_LOCAL = 'Local mount: a secondary for performance does not get it, one for disaster recovery does'
 

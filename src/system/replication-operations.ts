@@ -118,14 +118,23 @@ export type UndoneRecords = {
 /** Which mounts and namespaces a secondary is to get; full paths, each with its last '/'. */
 export type WantedFilter = { readonly mode: 'allow' | 'deny'; readonly paths: readonly string[] }
 
+/** Full paths of what a secondary does not get, in order. */
+export type FilteredPaths = { readonly mounts: readonly string[]; readonly namespaces: readonly string[] }
+/** Full paths of mounts and namespaces that a change of a filter brings to a secondary, or takes from it. */
+export type FilterEffect = { readonly appearing: readonly string[]; readonly vanishing: readonly string[] }
+
 /** Filters of secondaries for performance. An id is that of a token, or of the cluster that is connected by it. */
 export type PathsFilters = {
   /** Undefined for a secondary without one. */
   read(id: string): Promise<WantedFilter | undefined>
   write(id: string, filter: WantedFilter): Promise<void>
+  /** What `write` would do now; nothing is changed. */
+  preview(id: string, filter: WantedFilter): Promise<FilterEffect>
   remove(id: string): Promise<void>
-  /** On a secondary: the id is its own. */
-  requireOwn(id: string): Promise<void>
+  /** What is kept from the secondary now. */
+  filtered(id: string): Promise<FilteredPaths>
+  /** On a secondary: what its primary keeps from it now. The id must be its own. */
+  filteredHere(id: string): Promise<FilteredPaths>
 }
 
 /** The operations. Each throws a Refusal that says what is wrong and what to do; nothing was changed then. */

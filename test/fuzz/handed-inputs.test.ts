@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fail, Refusal } from '../../src/api/errors.ts'
 import type { WantedEntity } from '../../src/api/login.ts'
-import { answerSecondary, PRIMARY_CALLS, PrimaryLink } from '../../src/assembly/replication/primary-link.ts'
-import type { HandedRequest, MountQuestion, ToPrimary } from '../../src/core/handed.ts'
+import { type AskedPrimary, answerSecondary, PRIMARY_CALLS, PrimaryLink } from '../../src/assembly/replication/primary-link.ts'
+import type { HandedRequest, MountQuestion } from '../../src/core/handed.ts'
 import { AnswerUnreadable } from '../../src/core/handed-answers.ts'
 import { readQuestion, readRequest, readWanted } from '../../src/core/handed-form.ts'
 import { CallFailed } from '../../src/rpc/errors.ts'
@@ -44,11 +44,13 @@ const CALLS = [
   REQUEST,
   { of: 'set', mount: REQUEST.mount, alias: { name: 'ann', metadata: { at: '1' } } },
   { mount: REQUEST.mount, question: { want: 3 } },
+  null,
 ].map(packed)
 const NAMES = [...Object.keys(PRIMARY_CALLS), 'later', '__proto__']
 const ANSWERS = [
   packed({ answer: { data: { a: [1, null, 'x'] }, warnings: ['w'], login: undefined, body: '{}' } }),
   packed({ answer: { entityId: 'e', aliasStamp: '' } }),
+  packed({ answer: { mounts: ['a/'], namespaces: ['b/', 'c/'] } }),
   await packedAnswer(
     () => Promise.reject(fail('sealed', [])),
     () => {},
@@ -85,7 +87,8 @@ const checks = {
     return { entityId: 'e', aliasStamp: '' }
   },
   askMount: async (sent: MountQuestion) => readQuestion(sent).mount,
-} as unknown as ToPrimary
+  filteredHere: async () => ({ mounts: [], namespaces: [] }),
+} as unknown as AskedPrimary
 
 test(`Q-01: ${INPUTS} questions made from bytes of good ones are answered or refused by the primary`, async (t) => {
   const next = (random: PseudoRandom) => ({
@@ -119,6 +122,7 @@ test(`Q-01: ${INPUTS} answers made from bytes of good ones are read or are none 
     () => link.carryOut(REQUEST),
     () => link.ensureEntity({ of: 'cluster', namespace: 'root', entityId: '' }),
     () => link.askMount({ mount: REQUEST.mount, question: {} }),
+    () => link.filteredHere(),
   ]
   const next = (random: PseudoRandom) => ({
     at: random.int(calls.length),

@@ -1,6 +1,7 @@
-// Filters of performance secondaries, as operators write and read them. Nothing is filtered by them as yet.
+// Filters of performance secondaries, as operators write and read them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { performanceServers } from '../fixtures/replicated-servers.ts'
 
 const at = (id: string): string => `sys/replication/performance/primary/paths-filter/${id}`
@@ -12,28 +13,108 @@ test('a filter is kept for the id of a token, with its slashes, until it is dele
   const none = await primary.call('GET', at('two'))
   assert.deepEqual([none.status, none.body], [200, {}])
   const written = await primary.must('POST', at('two'), { mode: 'deny', paths: ['transit', '/team/', 'transit/'] })
-  assert.match(String(written.body.warnings), /gets everything/)
+  assert.equal(written.status, 204)
   assert.deepEqual((await primary.must('GET', at('two'))).body.data, { mode: 'deny', paths: ['transit/', 'team/'] })
   assert.equal((await primary.must('DELETE', at('two'))).status, 204)
   assert.equal((await primary.must('DELETE', at('two'))).status, 204)
   assert.deepEqual((await primary.call('GET', at('two'))).body, {})
 })
 
-test('the id of the cluster names the filter too, while that is connected', async () => {
-  const { primary, secondary } = await performanceServers(12)
-  const { body } = await secondary.must('GET', 'sys/health', undefined, '')
-  const cluster = String((body as Record<string, unknown>).cluster_id)
-  await primary.must('POST', 'sys/mounts/transit', { type: 'transit' })
-  await primary.must('POST', at(cluster), { paths: ['transit/'] })
-  assert.deepEqual((await primary.must('GET', at('two'))).body.data, { mode: 'allow', paths: ['transit/'] })
-  const shown = { dynamic_filtered_mounts: [], dynamic_filtered_namespaces: [] }
-  for (const id of ['two', cluster]) {
-    const ofPrimary = `sys/replication/performance/primary/dynamic-filter/${id}`
-    assert.deepEqual((await primary.must('GET', ofPrimary)).body.data, shown)
-    const own = `sys/replication/performance/secondary/dynamic-filter/${id}`
-    assert.deepEqual((await secondary.must('GET', own)).body.data, shown)
+const ofPrimary = (id: string): string => `sys/replication/performance/primary/dynamic-filter/${id}`
+const ofSecondary = (id: string): string => `sys/replication/performance/secondary/dynamic-filter/${id}`
+const filtered = (mounts: readonly string[], namespaces: readonly string[]) => ({
+  dynamic_filtered_mounts: mounts,
+  dynamic_filtered_namespaces: namespaces,
+})
+
+async function clusterId(cluster: ReplicatedServer): Promise<string> {
+  const { body } = await cluster.must('GET', 'sys/health', undefined, '')
+  return String((body as Record<string, unknown>).cluster_id)
+}
+
+/** Two mounts and a login method in the root, two namespaces in each other with a mount in the inner one. */
+async function grownServers(seed: number) {
+  const all = await performanceServers(seed)
+  const { primary } = all
+  for (const path of ['mounts/kv', 'mounts/kv2']) await primary.must('POST', `sys/${path}`, { type: 'transit' })
+  await primary.must('POST', 'sys/auth/people', { type: 'userpass' })
+  await primary.must('POST', 'sys/namespaces/team')
+  await primary.must('POST', 'team/sys/namespaces/inner')
+  await primary.must('POST', 'team/inner/sys/mounts/kv', { type: 'transit' })
+  return all
+}
+
+test('4c.22: what is filtered now is told by both sides, by either id', async () => {
+  const { primary, secondary } = await grownServers(12)
+  const cluster = await clusterId(secondary)
+  const shown = async () => {
+    const told: unknown[] = []
+    for (const id of ['two', cluster]) {
+      told.push((await primary.must('GET', ofPrimary(id))).body.data)
+      told.push((await secondary.must('GET', ofSecondary(id))).body.data)
+    }
+    for (const one of told) assert.deepEqual(one, told[0])
+    return told[0]
   }
-  assert.equal((await secondary.call('GET', 'sys/replication/performance/secondary/dynamic-filter/x')).status, 404)
+  assert.deepEqual(await shown(), filtered([], []))
+  await primary.must('POST', at(cluster), { paths: ['kv/'] })
+  assert.deepEqual((await primary.must('GET', at('two'))).body.data, { mode: 'allow', paths: ['kv/'] })
+  assert.deepEqual(await shown(), filtered(['auth/people/', 'kv2/', 'team/inner/kv/'], ['team/', 'team/inner/']))
+  await primary.must('POST', at('two'), { mode: 'deny', paths: ['team/inner/', 'auth/people'] })
+  assert.deepEqual(await shown(), filtered(['auth/people/', 'team/inner/kv/'], ['team/inner/']))
+  // A mount that is made later, and one that is moved.
+  await primary.must('POST', 'team/inner/sys/mounts/late', { type: 'transit' })
+  await primary.must('POST', 'sys/remount', { from: 'kv', to: 'team/inner/moved' })
+  const mounts = ['auth/people/', 'team/inner/kv/', 'team/inner/late/', 'team/inner/moved/']
+  assert.deepEqual(await shown(), filtered(mounts, ['team/inner/']))
+  await primary.must('DELETE', at('two'))
+  assert.deepEqual(await shown(), filtered([], []))
+  assert.equal((await secondary.call('GET', ofSecondary('x'))).status, 404)
+  assert.equal((await primary.call('GET', ofPrimary('x'))).status, 404)
+  assert.equal((await primary.call('GET', ofSecondary('two'))).status, 400)
+  assert.equal((await secondary.call('GET', ofPrimary('two'))).status, 400)
+})
+
+test('a secondary learns of its own filter alone, from its primary, and keeps none of it', async () => {
+  const { servers, primary, secondary } = await grownServers(15)
+  await servers.token(primary, 'three', {}, 'performance')
+  await primary.must('POST', at('three'), { mode: 'deny', paths: ['kv/'] })
+  await primary.must('POST', at('two'), { mode: 'deny', paths: ['kv2/'] })
+  assert.deepEqual((await secondary.must('GET', ofSecondary('two'))).body.data, filtered(['kv2/'], []))
+  assert.equal((await secondary.call('GET', ofSecondary('three'))).status, 404)
+  assert.deepEqual((await primary.must('GET', ofPrimary('three'))).body.data, filtered(['kv/'], []))
+  servers.cut(primary, secondary)
+  await servers.time.pass(60_000)
+  const away = await secondary.call('GET', ofSecondary('two'))
+  assert.equal(away.status, 503)
+  assert.match(String(away.body.errors), /one:8200/)
+})
+
+test('dry_run shows what would appear and what would vanish, and changes nothing', async () => {
+  const { primary } = await grownServers(16)
+  const preview = async (body: object) => {
+    const before = await primary.call('GET', at('two'))
+    const { body: answer, status } = await primary.must('POST', at('two'), { ...body, dry_run: true })
+    assert.equal(status, 200)
+    assert.deepEqual(await primary.call('GET', at('two')).then(({ body: after }) => after.data), before.body.data)
+    return answer.data
+  }
+  assert.deepEqual(await preview({ mode: 'deny', paths: ['kv', 'team/inner/'] }), {
+    would_appear: [],
+    would_vanish: ['kv/', 'team/inner/', 'team/inner/kv/'],
+  })
+  await primary.must('POST', at('two'), { mode: 'deny', paths: ['kv', 'team/inner/'] })
+  assert.deepEqual(await preview({ mode: 'deny', paths: ['kv2', 'team/inner/kv/'] }), {
+    would_appear: ['kv/', 'team/inner/'],
+    would_vanish: ['kv2/'],
+  })
+  // The same as no filter.
+  assert.deepEqual(await preview({ mode: 'deny', paths: [] }), {
+    would_appear: ['kv/', 'team/inner/', 'team/inner/kv/'],
+    would_vanish: [],
+  })
+  assert.equal((await primary.call('POST', at('x'), { paths: ['kv/'], dry_run: true })).status, 404)
+  assert.equal((await primary.call('POST', at('two'), { paths: ['none/'], dry_run: true })).status, 400)
 })
 
 const REFUSED: readonly { what: string; id?: string; body: object; status: number; says: RegExp }[] = [

@@ -21,6 +21,13 @@ export const SERVER_REFUSALS = {
       'The name or the path is taken: choose another, or remove what is there first. restore takes the place of ' +
       'a key with force.',
   },
+  path_in_use: {
+    status: 400,
+    message: (what: string) => what,
+    remedy:
+      'Choose another path, or remove the mount first. A secondary that a filter keeps something from is not told ' +
+      'which mount it is.',
+  },
   no_such_entry: {
     status: 400,
     message: (what: string) => what,

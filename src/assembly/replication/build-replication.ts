@@ -25,11 +25,13 @@ import type { NodeRooms } from '../node-rooms.ts'
 import { Activating } from './activating.ts'
 import { ChangingAuthority } from './changing-authority.ts'
 import { ChangingRoles } from './changing-roles.ts'
+import { FilteredSecondaries, type FilteredSecondariesParts } from './filtered-secondaries.ts'
 import { handedSide } from './handed-side.ts'
 import { HandingOver } from './handing-over.ts'
 import { KeptUndone } from './kept-undone.ts'
 import { noOperations, OwnOperations } from './operations.ts'
 import { OwnParts } from './own-parts.ts'
+import { PrimaryLink } from './primary-link.ts'
 import { PrimarySide } from './primary-side.ts'
 import { ReadingReach } from './reading-reach.ts'
 import type { ReplicationParts } from './replication-parts.ts'
@@ -48,10 +50,11 @@ export type SealForLinks = {
 }
 
 /** Rooms that the links need. */
-export type RoomsOfLinks = Pick<NodeRooms, 'storage'> & {
-  readonly leases: Pick<NodeRooms['leases'], 'revokeAllOf'>
-  readonly core: Pick<Core, 'answersTo'>
-} & WithServices<'treeChecks'>
+export type RoomsOfLinks = Pick<NodeRooms, 'primaryAddress' | 'storage'> &
+  Omit<FilteredSecondariesParts, 'view'> & {
+    readonly leases: Pick<NodeRooms['leases'], 'revokeAllOf'>
+    readonly core: Pick<Core, 'answersTo'>
+  } & WithServices<'treeChecks'>
 
 /** A server without links. */
 const NO_LINKS: ReplicationRoom = {
@@ -94,7 +97,7 @@ class OwnReplication implements ReplicationRoom {
   #isPlayed = false
 
   constructor(parts: WritingParts, links: ReplicationParts, rooms: RoomsOfLinks, seal: SealForLinks) {
-    const { storage, services, core, leases } = rooms
+    const { storage, services, core, leases, primaryAddress } = rooms
     const { world, store } = parts
     this.#parts = parts
     this.#links = links
@@ -141,7 +144,8 @@ class OwnReplication implements ReplicationRoom {
     })
     this.#primarySide = primarySide
     this.#secondarySide = secondarySide
-    this.owner = joined(primarySide, secondarySide, handedSide({ core, log: this.#log }))
+    const secondaries = new FilteredSecondaries({ view: this.#view, ...rooms })
+    this.owner = joined(primarySide, secondarySide, handedSide({ core, secondaries, reading, log: this.#log }))
     const facts = (): NodeFacts => this.#facts()
     const { control, primaryApi } = links
     const activating = new Activating({
@@ -181,6 +185,13 @@ class OwnReplication implements ReplicationRoom {
       facts,
       changed,
       changingAuthority,
+      reading,
+      toPrimary: new PrimaryLink({
+        ask: (call, body) => control.ask(call, body),
+        timers: world.timers,
+        primaryAddress,
+      }),
+      onFilterChanged: () => {},
     })
     this.#renewal = new PeriodicTask(
       async () => {

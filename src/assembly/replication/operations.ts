@@ -52,7 +52,7 @@ import type { Activating } from './activating.ts'
 import type { ChangingAuthority } from './changing-authority.ts'
 import type { ChangingRoles } from './changing-roles.ts'
 import type { KeptUndone } from './kept-undone.ts'
-import { pathsFilters } from './paths-filters.ts'
+import { type PathsFiltersParts, pathsFilters } from './paths-filters.ts'
 import type { PrimarySide } from './primary-side.ts'
 import { orRefused } from './set-refusals.ts'
 
@@ -69,6 +69,9 @@ export type OperationsParts = {
   readonly changingAuthority: Pick<ChangingAuthority, 'begin'>
   readonly undone: KeptUndone
   readonly facts: () => NodeFacts
+  readonly reading: PathsFiltersParts['reading']
+  readonly toPrimary: PathsFiltersParts['toPrimary']
+  readonly onFilterChanged: PathsFiltersParts['onFilterChanged']
   /** Takes over the role and the links that the records say. */
   readonly changed: () => Promise<void>
 }
@@ -378,7 +381,14 @@ export function noOperations(): ReplicationOperations {
     movePrimary: refuse,
     check: refuse,
     undone: { list: refuse, show: refuse, remove: refuse },
-    filters: { read: refuse, write: refuse, remove: refuse, requireOwn: refuse },
+    filters: {
+      read: refuse,
+      write: refuse,
+      preview: refuse,
+      remove: refuse,
+      filtered: refuse,
+      filteredHere: refuse,
+    },
     recover: refuse,
     compareAgain: async () => {},
     told: async () => undefined,

@@ -1,11 +1,14 @@
 // Filters of secondaries, as operators see them: an id is that of the token, or of the cluster that came with it.
 
 import type { LinkControl } from '../../replication/link/link-sides.ts'
+import type { Filtered } from '../../replication/set/filtered.ts'
 import { putFilter, readFilter, removeFilter } from '../../replication/set/paths-filter.ts'
 import { requireOperation } from '../../replication/set/primary-operations.ts'
 import { SECONDARY_IDENTITY, SetRefused, setPath } from '../../replication/set/records.ts'
 import type { View } from '../../storage/sealed-storage.ts'
-import type { PathsFilters } from '../../system/replication-operations.ts'
+import type { FilteredPaths, PathsFilters } from '../../system/replication-operations.ts'
+import type { PrimaryLink } from './primary-link.ts'
+import type { ReadingReach } from './reading-reach.ts'
 import { orRefused } from './set-refusals.ts'
 
 /** The parts that it works with. */
@@ -13,10 +16,15 @@ export type PathsFiltersParts = {
   readonly view: View
   readonly links: Pick<LinkControl, 'status'>
   readonly clusterId: () => string
+  readonly reading: Pick<ReadingReach, 'filteredNow'>
+  readonly toPrimary: Pick<PrimaryLink, 'filteredHere'>
+  /** The filter of a secondary was set or removed. */
+  readonly onFilterChanged: (id: string) => void
 }
 
 /** The filters of one server. */
-export function pathsFilters({ view, links, clusterId }: PathsFiltersParts): PathsFilters {
+export function pathsFilters(parts: PathsFiltersParts): PathsFilters {
+  const { view, links, clusterId, reading, toPrimary, onFilterChanged } = parts
   /** Another cluster may have the id of this one's token as its own: the name of the token comes first. */
   const idOf = async (given: string): Promise<string> => {
     const { secondaries } = await links.status()
@@ -24,26 +32,44 @@ export function pathsFilters({ view, links, clusterId }: PathsFiltersParts): Pat
     if (given === '' || ofFamily.some(({ id }) => id === given)) return given
     return ofFamily.find((one) => one.clusterId === given)?.id ?? given
   }
+  const found = async (id: string) => view.transaction((tx) => readFilter(tx, id))
   return {
     read: (given) =>
       orRefused(async () => {
-        const id = await idOf(given)
-        const found = await view.transaction((tx) => readFilter(tx, id))
-        return found && { mode: found.mode, paths: found.paths }
+        const filter = await found(await idOf(given))
+        return filter && { mode: filter.mode, paths: filter.paths }
       }),
     write: (given, { mode, paths }) =>
       orRefused(async () => {
         const id = await idOf(given)
         await view.transaction((tx) => putFilter(tx, { id, mode, paths: [...paths] }))
+        onFilterChanged(id)
+      }),
+    preview: (given, { mode, paths }) =>
+      orRefused(async () => {
+        const id = await idOf(given)
+        await found(id)
+        const { now, instead } = await reading.filteredNow(id, { mode, paths: [...paths] })
+        return {
+          appearing: missing(pathsIn(now), pathsIn(instead)),
+          vanishing: missing(pathsIn(instead), pathsIn(now)),
+        }
       }),
     remove: (given) =>
       orRefused(async () => {
         const id = await idOf(given)
         await view.transaction((tx) => removeFilter(tx, id))
+        onFilterChanged(id)
       }),
-    requireOwn: (given) =>
-      orRefused(() =>
-        view.transaction(async (tx) => {
+    filtered: (given) =>
+      orRefused(async () => {
+        const id = await idOf(given)
+        await found(id)
+        return namesOf((await reading.filteredNow(id)).now)
+      }),
+    filteredHere: (given) =>
+      orRefused(async () => {
+        await view.transaction(async (tx) => {
           await requireOperation(tx, 'performance', 'secondary/dynamic-filter')
           const stored = await tx.get(setPath('performance', 'identity'))
           const own = stored === undefined ? undefined : SECONDARY_IDENTITY.decode(stored).id
@@ -52,7 +78,23 @@ export function pathsFilters({ view, links, clusterId }: PathsFiltersParts): Pat
               404,
               'This cluster has another id: "secondary_id" of the status, or that of sys/health',
             )
-        }),
-      ),
+        })
+        return toPrimary.filteredHere()
+      }),
   }
+}
+
+/** The names of what is filtered. */
+export const namesOf = ({ filteredMounts, filteredNamespaces }: Filtered): FilteredPaths => ({
+  mounts: filteredMounts,
+  namespaces: filteredNamespaces,
+})
+
+const pathsIn = ({ filteredMounts, filteredNamespaces }: Filtered): string[] =>
+  [...filteredNamespaces, ...filteredMounts].sort()
+
+/** What is in the first list and not in the second. */
+function missing(from: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others)
+  return from.filter((path) => !known.has(path))
 }

@@ -4,15 +4,16 @@
 import { type ErrorCode, fail, Refusal } from '../../api/errors.ts'
 import { describeCause } from '../../core/describe-cause.ts'
 import type { ToPrimary } from '../../core/handed.ts'
-import { readCarriedOut, readEntityThere, readMountAnswer } from '../../core/handed-answers.ts'
+import { readCarriedOut, readEntityThere, readFiltered, readMountAnswer } from '../../core/handed-answers.ts'
 import type { JsonLimits } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Timers } from '../../lib/world.ts'
 import type { AskOutcome, LinkControl } from '../../replication/link/link-sides.ts'
 import { MAX_ASK_BYTES } from '../../replication/protocol/messages.ts'
-import { UnknownCall } from '../../rpc/errors.ts'
+import { CallFailed, UnknownCall } from '../../rpc/errors.ts'
 import { PackedError, packed, unpacked } from '../../rpc/packed.ts'
 import { packedAnswer, unpackedAnswer } from '../../rpc/packed-answer.ts'
+import type { FilteredPaths } from '../../system/replication-operations.ts'
 
 /** How long a secondary waits for its primary. Clients wait no longer for an answer than they would there. */
 export const PRIMARY_DEADLINE_MS = 10_000
@@ -23,13 +24,20 @@ export const PRIMARY_DEADLINE_MS = 10_000
  */
 const ASKED_LIMITS: JsonLimits = { depth: 32, containers: 1_000, members: 200_000, objectMembers: 100_000 }
 
-type Calls = { readonly [N in keyof ToPrimary]: (sent: unknown) => Awaited<ReturnType<ToPrimary[N]>> }
+/** What a primary answers to a secondary. */
+export type AskedPrimary = ToPrimary & {
+  /** What the filter of the secondary that asks keeps from it now. @throws Refusal as `carryOut` */
+  readonly filteredHere: () => Promise<FilteredPaths>
+}
+
+type Calls = { readonly [N in keyof AskedPrimary]: (sent: unknown) => Awaited<ReturnType<AskedPrimary[N]>> }
 
 /** Calls that a primary answers to a secondary, each with what reads its answer. */
 export const PRIMARY_CALLS: Calls = {
   carryOut: readCarriedOut,
   ensureEntity: readEntityThere,
   askMount: readMountAnswer,
+  filteredHere: readFiltered,
 }
 
 /** What the caller is told of a question without an answer. */
@@ -47,7 +55,7 @@ export type PrimaryLinkParts = {
 }
 
 /** The end of the secondary. */
-export class PrimaryLink implements ToPrimary {
+export class PrimaryLink implements AskedPrimary {
   readonly #parts: PrimaryLinkParts
 
   constructor(parts: PrimaryLinkParts) {
@@ -58,7 +66,16 @@ export class PrimaryLink implements ToPrimary {
   readonly ensureEntity: ToPrimary['ensureEntity'] = (wanted) => this.#call('ensureEntity', wanted)
   readonly askMount: ToPrimary['askMount'] = (asked) => this.#call('askMount', asked)
 
-  async #call<N extends keyof ToPrimary>(name: N, input: unknown): Promise<ReturnType<Calls[N]>> {
+  readonly filteredHere: AskedPrimary['filteredHere'] = async () => {
+    try {
+      return await this.#call('filteredHere', null)
+    } catch (cause) {
+      if (!(cause instanceof CallFailed && cause.isOfUnknownCall)) throw cause
+      throw fail('replication_not_now', [olderPrimary(this.#parts.primaryAddress())], cause)
+    }
+  }
+
+  async #call<N extends keyof AskedPrimary>(name: N, input: unknown): Promise<ReturnType<Calls[N]>> {
     const body = packed(input)
     if (body.length > MAX_ASK_BYTES) throw fail('body_too_large', [MAX_ASK_BYTES])
     const asked = await this.#withinDeadline(this.#parts.ask(name, body))
@@ -84,15 +101,13 @@ export class PrimaryLink implements ToPrimary {
   }
 }
 
-/** Answers one call at the primary. `answers` is what the secondary may ask. Never rejects. */
-export function answerSecondary(answers: ToPrimary, call: string, body: Buffer, log: Log): Promise<Buffer> {
-  const handlers: ReadonlyMap<string, (input: never) => Promise<unknown>> = new Map(
-    Object.entries({
-      carryOut: answers.carryOut.bind(answers),
-      ensureEntity: answers.ensureEntity.bind(answers),
-      askMount: answers.askMount.bind(answers),
-    } satisfies Record<keyof ToPrimary, unknown>),
-  )
+const olderPrimary = (address: string): string =>
+  `The primary${address === '' ? '' : `, at ${address},`} has an older version, which does not tell a secondary what it ` +
+  'filters: upgrade it'
+
+/** Answers one call at the primary. `answers` is what the secondary may ask, each with its own name. Never rejects. */
+export function answerSecondary(answers: AskedPrimary, call: string, body: Buffer, log: Log): Promise<Buffer> {
+  const handlers: ReadonlyMap<string, (input: never) => Promise<unknown>> = new Map(Object.entries(answers))
   const work = async (): Promise<unknown> => {
     const handler = handlers.get(call)
     // A secondary may be newer.

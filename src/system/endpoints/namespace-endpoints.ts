@@ -7,10 +7,11 @@ import { type Namespace, pathWithin, ROOT } from '../../api/namespace.ts'
 import type { Answer } from '../../api/request.ts'
 import { flag, group, listOf, mapOf, type Shapes, text } from '../../api/shape.ts'
 import { namespaceName } from '../../namespaces/names.ts'
+import { folder, systemMountOf } from '../mount-view.ts'
 import type { System as Whole } from '../system.ts'
 
 /** The parts of the system that these endpoints use. */
-type System = Pick<Whole, 'namespaces' | 'namespaceStore' | 'namespaceDeletion'>
+type System = Pick<Whole, 'mounts' | 'namespaces' | 'namespaceStore' | 'namespaceDeletion'>
 
 const SHOWN: Shapes = {
   id: text('ID, which ends what the namespace hands out: tokens, accessors, IDs of leases and identities'),
@@ -37,6 +38,15 @@ const METADATA = 'Metadata, as key-value pairs'
 function childOf({ namespaces }: System, within: Namespace, given: string): Namespace | undefined {
   return namespaces.byPath(`${within.path}${namespaceName(given)}/`)
 }
+
+/** Marks of what changes a namespace below, which a filter may keep from the secondary that asks. */
+const CHANGE = {
+  runsOn: 'writer',
+  writes: 'set',
+  namedMounts: ({ mounts, namespaces }: System, { path }: { readonly path: string }, within: Namespace) => [
+    systemMountOf(mounts, namespaces.byPath(within.path + (path === '' ? '' : folder(path)))),
+  ],
+} as const
 
 const LISTED: Shapes = {
   keys: listOf(text('Path'), 'Paths within the namespace that is asked'),
@@ -95,8 +105,7 @@ const write = endpoint({
   operation: 'update',
   path: 'namespaces/:path...',
   capability: 'update',
-  runsOn: 'writer',
-  writes: 'set',
+  ...CHANGE,
   summary: 'Makes a namespace, or replaces the metadata of the one that is there',
   describe: 'Without custom_metadata, all metadata go. PATCH changes some of them.',
   fields: { ...NAMED, custom_metadata: metadata(METADATA, { default: {} }) },
@@ -111,8 +120,7 @@ const patch = endpoint({
   operation: 'patch',
   path: 'namespaces/:path...',
   capability: 'patch',
-  runsOn: 'writer',
-  writes: 'set',
+  ...CHANGE,
   summary: 'Changes some of the metadata of a namespace',
   describe: 'A JSON merge patch (RFC 7396): null removes a name, and custom_metadata null all of them.',
   fields: { ...NAMED, custom_metadata: metadataPatch(METADATA) },
@@ -130,8 +138,7 @@ const remove = endpoint({
   path: 'namespaces/:path...',
   alsoAsFolder: true,
   capability: 'delete',
-  runsOn: 'writer',
-  writes: 'set',
+  ...CHANGE,
   summary: 'Deletes a namespace with everything in it; one that contains others is refused',
   describe: 'From the answer on it takes no requests. What is in it is removed in the background.',
   fields: NAMED,
@@ -162,8 +169,7 @@ const lock = endpoint({
   operation: 'update',
   path: 'namespaces/api-lock/lock(/:path...)',
   capability: 'update',
-  runsOn: 'writer',
-  writes: 'set',
+  ...CHANGE,
   summary: 'Locks a namespace: it and all below it refuse requests with 503',
   fields: AT,
   response: { unlock_key: text('The key that unlocks it, shown once') },
@@ -178,8 +184,7 @@ const unlock = endpoint({
   operation: 'update',
   path: 'namespaces/api-lock/unlock(/:path...)',
   capability: 'update',
-  runsOn: 'writer',
-  writes: 'set',
+  ...CHANGE,
   summary: 'Unlocks a namespace, with the key of its lock, or with sudo on the path',
   fields: { ...AT, unlock_key: string('The key that the lock answered', { default: '', secret: true }) },
   handler: async (system: System, { path, unlock_key: key }, { namespace, caller }) => {

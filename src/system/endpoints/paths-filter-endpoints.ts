@@ -1,19 +1,17 @@
-// sys/replication/performance: which mounts and namespaces a secondary is to get (Interface 2.5, 4.5). Filters are kept
-// and shown; nothing is filtered by them in this version, which the answer to a write says.
+// sys/replication/performance: which mounts and namespaces a secondary gets (Interface 2.5, 4.5).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
-import { string, strings } from '../../api/fields.ts'
-import { DONE } from '../../api/request.ts'
+import { bool, string, strings } from '../../api/fields.ts'
+import { type Answer, DONE } from '../../api/request.ts'
 import { choice, listOf, text } from '../../api/shape.ts'
+import { SYSTEM_TYPES } from '../../replication/set/filtered.ts'
+import type { FilteredPaths } from '../replication-operations.ts'
 import type { System as Whole } from '../system.ts'
 import { carryOut, type ReplicationSystem } from './replication-family.ts'
 
 /** The parts of the system that they use. */
 export type FilterSystem = ReplicationSystem & Pick<Whole, 'mounts' | 'namespaces'>
 
-const HAS_NO_EFFECT =
-  'The filter is kept, and this version applies none: the secondary gets everything. Do not rely on it to keep data ' +
-  'from a region'
 const MODES = ['allow', 'deny'] as const
 const MOST_PATHS = 1_000
 
@@ -29,8 +27,10 @@ const DYNAMIC = {
   dynamic_filtered_mounts: listOf(text('Path'), 'Mounts that the secondary does not get now'),
   dynamic_filtered_namespaces: listOf(text('Path'), 'Namespaces that the secondary does not get now'),
 }
-/** What is filtered as long as no filter has an effect. */
-const NOTHING_FILTERED = { dynamic_filtered_mounts: [], dynamic_filtered_namespaces: [] }
+
+const dynamic = ({ mounts, namespaces }: FilteredPaths): Answer => ({
+  data: { dynamic_filtered_mounts: mounts, dynamic_filtered_namespaces: namespaces },
+})
 
 const read: Endpoint<FilterSystem> = endpoint({
   ...OF_PRIMARY,
@@ -55,23 +55,33 @@ const write: Endpoint<FilterSystem> = endpoint({
   id: 'paths-filter-write',
   operation: 'update',
   capability: 'update',
-  alwaysWarns: true,
-  summary: 'Sets which mounts and namespaces a secondary is to get',
+  summary: 'Sets which mounts and namespaces a secondary gets',
   describe:
-    'An id that gets a new token, or is revoked, has no filter any more. Mounts of the system cannot be filtered; a ' +
-    'login method is named by auth/NAME/.',
+    'A namespace stands for all that is in it; a login method is named by auth/NAME/. A mount that is made or moved ' +
+    'later is judged by its path. What is filtered is gone from the secondary at once. An id that gets a new token, ' +
+    'or is revoked, has no filter any more. Mounts of the system cannot be filtered.',
   fields: {
     ...ID,
     mode: string('allow: nothing but the paths; deny: all but them', { default: 'allow' }),
     paths: strings('Paths of mounts and namespaces, from the root', { default: [] }),
+    dry_run: bool('Only shows what the filter would change for the secondary', { default: false }),
   },
-  handler: async (system: FilterSystem, { id, mode: given, paths }) => {
+  response: {
+    would_appear: listOf(text('Path'), 'Mounts and namespaces that the secondary would get, with dry_run'),
+    would_vanish: listOf(text('Path'), 'Mounts and namespaces that it would have no more, with dry_run'),
+  },
+  mayBeEmpty: true,
+  handler: async (system: FilterSystem, { id, mode: given, paths, dry_run: isDryRun }) => {
     const mode = MODES.find((one) => one === given)
     if (mode === undefined) throw fail('choice_unknown', ['mode', `must be one of: ${MODES.join(', ')}`])
     if (paths.length > MOST_PATHS) throw fail('out_of_range', ['paths', `must be ${MOST_PATHS} paths at most`])
     const wanted = { mode, paths: [...new Set(paths.map((path) => requirePath(system, path)))] }
+    if (isDryRun) {
+      const effect = await carryOut(system, 'performance', ({ filters }) => filters.preview(id, wanted))
+      return { data: { would_appear: effect.appearing, would_vanish: effect.vanishing } }
+    }
     await carryOut(system, 'performance', ({ filters }) => filters.write(id, wanted))
-    return { warnings: [HAS_NO_EFFECT] }
+    return DONE
   },
 })
 
@@ -88,9 +98,6 @@ function requirePath({ mounts, namespaces }: FilterSystem, given: string): strin
   if (SYSTEM_TYPES.has(entry.type)) throw fail('field_invalid', ['paths', `names a mount of the system: ${path}`])
   return path
 }
-
-/** Types of mounts that every server has, and that every secondary needs. */
-const SYSTEM_TYPES: ReadonlySet<string> = new Set(['system', 'identity', 'cubbyhole', 'token'])
 
 const remove: Endpoint<FilterSystem> = endpoint({
   ...OF_PRIMARY,
@@ -114,10 +121,8 @@ const ofPrimary: Endpoint<FilterSystem> = endpoint({
   summary: 'Shows what a filter keeps from a secondary now',
   fields: ID,
   response: DYNAMIC,
-  handler: async (system: FilterSystem, { id }) => {
-    await carryOut(system, 'performance', ({ filters }) => filters.read(id))
-    return { data: NOTHING_FILTERED }
-  },
+  handler: async (system: FilterSystem, { id }) =>
+    dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filtered(id))),
 })
 
 const ofSecondary: Endpoint<FilterSystem> = endpoint({
@@ -127,12 +132,11 @@ const ofSecondary: Endpoint<FilterSystem> = endpoint({
   capability: 'read',
   path: 'replication/performance/secondary/dynamic-filter/:id',
   summary: 'Shows, on the secondary itself, what a filter keeps from it now',
+  describe: 'The primary is asked: a secondary keeps no names of what is filtered.',
   fields: ID,
   response: DYNAMIC,
-  handler: async (system: FilterSystem, { id }) => {
-    await carryOut(system, 'performance', ({ filters }) => filters.requireOwn(id))
-    return { data: NOTHING_FILTERED }
-  },
+  handler: async (system: FilterSystem, { id }) =>
+    dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filteredHere(id))),
 })
 
 /** Filters of secondaries for performance. */

@@ -9,6 +9,7 @@ import { type Namespace, pathWithin, ROOT } from '../../api/namespace.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, integer, listOf, number, text } from '../../api/shape.ts'
 import { GROUPINGS, type Grouping, type RateQuota } from '../../quotas/quota.ts'
+import { folder, systemMountOf } from '../mount-view.ts'
 import type { System as Whole } from '../system.ts'
 
 /** The parts of the system that these endpoints use. */
@@ -31,7 +32,8 @@ const quotas = namedThings({
   offeredIn: 'root',
   namedMounts: async (system: System, args: { readonly name?: string; readonly path?: string }) => {
     const stored = await system.quotas.find(args.name ?? '')
-    return [stored && { uuid: stored.mount }, system.mounts.serving(args.path ?? '')]
+    const { path = '' } = args
+    return [stored && mountOf(system, stored), system.mounts.serving(path), mountAround(system, path)]
   },
   listId: 'rate-limit-quotas-list',
   path: 'quotas/rate-limit',
@@ -146,6 +148,13 @@ function shownPath({ mounts, namespaces }: System, { mount, namespace = ROOT.id,
   const entry = mounts.all().find(({ uuid }) => uuid === mount)
   return (entry === undefined ? '' : mounts.fullPathOf(entry)) + path
 }
+
+/** The mount that a quota is for, which may be gone; for that of a namespace, the one that is wherever that is. */
+const mountOf = ({ mounts, namespaces }: System, { mount, namespace = ROOT.id }: RateQuota) =>
+  mount === '' ? systemMountOf(mounts, namespaces.byId(namespace)) : { uuid: mount }
+
+const mountAround = ({ mounts, namespaces }: System, path: string) =>
+  systemMountOf(mounts, namespaces.around(folder(path)))
 
 /** What a quota counts, as it is stored. */
 type Place = Pick<RateQuota, 'mount' | 'namespace' | 'path'>

@@ -6,7 +6,7 @@ import { string } from '../../api/fields.ts'
 import type { NamespacedPath } from '../../api/mount.ts'
 import type { Namespace } from '../../api/namespace.ts'
 import { group, text } from '../../api/shape.ts'
-import { folder, namedIn, ownerOfMount } from '../mount-view.ts'
+import { folder, namedIn, ownerOfMount, systemMountOf } from '../mount-view.ts'
 import type { Migration, System as Whole } from '../system.ts'
 import { mountPath } from './mount-endpoints.ts'
 
@@ -45,9 +45,10 @@ const remount = endpoint({
     const { namespace, path } = sourceOf(system, within, from)
     return ownerOfMount(system.mounts, namespace, path)
   },
-  namedMounts: (system: System, { from }, within) => {
-    const { namespace, path } = sourceOf(system, within, from)
-    return [system.mounts.find(namespace, path)]
+  namedMounts: (system: System, args, within) => {
+    const [from, to] = [sourceOf(system, within, args.from), namedIn(system, within, args.to)]
+    const places = [from, to].map(({ namespace }) => systemMountOf(system.mounts, namespace))
+    return [system.mounts.find(from.namespace, from.path), ...places]
   },
   summary: 'Moves a mount to another path and keeps its data; for a login method, prefix both paths with auth/',
   describe: 'Either path may begin with a namespace below. A mount that moves to another loses its leases and tokens.',

@@ -179,6 +179,10 @@ export class SimulatedCluster {
       {
         // Secondaries for disaster recovery hand nothing over.
         core: { answersTo: () => assert.fail('nothing is handed over') },
+        mounts: { all: () => [], withUuid: () => undefined, generation: 0 },
+        namespaces: { below: () => [], generation: 0 },
+        invalidation: { register: () => {} },
+        primaryAddress: () => '',
         storage,
         leases: { revokeAllOf: async () => {} },
         services: {

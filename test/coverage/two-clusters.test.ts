@@ -243,7 +243,7 @@ test('S8: what groups grant to a login here counts on the primary, as that has t
 })
 
 test('S8: no call of the link sets groups', () => {
-  assert.deepEqual(Object.keys(PRIMARY_CALLS).sort(), ['askMount', 'carryOut', 'ensureEntity'])
+  assert.deepEqual(Object.keys(PRIMARY_CALLS).sort(), ['askMount', 'carryOut', 'ensureEntity', 'filteredHere'])
 })
 
 test('S8: a policy that requires wrapping is met by the lifetime that the caller asked for here', async () => {

@@ -4,7 +4,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fail, Refusal } from '../../src/api/errors.ts'
 import type { WantedEntity } from '../../src/api/login.ts'
-import { type AskedPrimary, answerSecondary, PRIMARY_CALLS, PrimaryLink } from '../../src/assembly/replication/primary-link.ts'
+import {
+  answerSecondary,
+  PRIMARY_CALLS,
+  PrimaryLink,
+  type PrimaryOverLink,
+} from '../../src/assembly/replication/primary-link.ts'
 import type { HandedRequest, MountQuestion } from '../../src/core/handed.ts'
 import { AnswerUnreadable } from '../../src/core/handed-answers.ts'
 import { readQuestion, readRequest, readWanted } from '../../src/core/handed-form.ts'
@@ -88,7 +93,7 @@ const checks = {
   },
   askMount: async (sent: MountQuestion) => readQuestion(sent).mount,
   filteredHere: async () => ({ mounts: [], namespaces: [] }),
-} as unknown as AskedPrimary
+} as unknown as PrimaryOverLink
 
 test(`Q-01: ${INPUTS} questions made from bytes of good ones are answered or refused by the primary`, async (t) => {
   const next = (random: PseudoRandom) => ({

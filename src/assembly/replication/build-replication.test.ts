@@ -13,6 +13,7 @@ import { buildReplication } from './build-replication.ts'
 
 const DAY_MS = 86_400_000
 type Parts = Parameters<typeof buildReplication>
+const invalidation = { register: () => {} }
 
 const identitiesIn = ({ parts }: LinkState): readonly LinkIdentity[] => parts.map(({ identity }) => identity)
 
@@ -40,7 +41,7 @@ test('a key that was made while the server was being sealed is told to no link, 
   const links = { control, primaryApi: {}, listenAt: [], clusterAddress: () => '' }
   const [parts, rooms, seal] = [
     { world, store: {}, log: () => {}, links, facts: { apiAddress: '' } },
-    { storage: { view: () => view, barrier: {} }, services: { treeChecks: {} } },
+    { storage: { view: () => view, barrier: {} }, services: { treeChecks: {} }, invalidation },
     { seal: { status: () => ({ cluster: { id: 'a-node' } }), number: 1 } },
   ] as unknown as Parts
   const room = buildReplication(parts, rooms, seal)
@@ -100,7 +101,7 @@ for (const where of ['the records', 'the links', 'their status'] as const) {
     }
     const [parts, rooms, seal] = [
       { world, store: { retained: async () => ({ holds: [] }) }, log: () => {}, links, facts: { apiAddress: '' } },
-      { storage: { view: () => view, barrier: {} }, services: { treeChecks: {} } },
+      { storage: { view: () => view, barrier: {} }, services: { treeChecks: {} }, invalidation },
       { seal: { status: () => ({ cluster: { id: 'a-node' } }), number: 1 } },
     ] as unknown as Parts
     const room = buildReplication(parts, rooms, seal)

@@ -1,5 +1,6 @@
-// What each secondary has of what it names in requests: by its filter, and by namespaces and mounts as this thread knows
-// them. It is asked in the middle of a request, and so answers at once; what it does not know, the secondary has not.
+// What each secondary has of what it names in requests: by its filter, and by namespaces and mounts as this thread
+// knows them. It is asked in the middle of a request, and so answers at once; what it does not know, the secondary has
+// not.
 
 import { type Namespaces, ROOT } from '../../api/namespace.ts'
 import type { Secondary } from '../../core/handed.ts'

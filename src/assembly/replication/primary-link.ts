@@ -25,12 +25,12 @@ export const PRIMARY_DEADLINE_MS = 10_000
 const ASKED_LIMITS: JsonLimits = { depth: 32, containers: 1_000, members: 200_000, objectMembers: 100_000 }
 
 /** What a primary answers to a secondary. */
-export type AskedPrimary = ToPrimary & {
+export type PrimaryOverLink = ToPrimary & {
   /** What the filter of the secondary that asks keeps from it now. @throws Refusal as `carryOut` */
   readonly filteredHere: () => Promise<FilteredPaths>
 }
 
-type Calls = { readonly [N in keyof AskedPrimary]: (sent: unknown) => Awaited<ReturnType<AskedPrimary[N]>> }
+type Calls = { readonly [N in keyof PrimaryOverLink]: (sent: unknown) => Awaited<ReturnType<PrimaryOverLink[N]>> }
 
 /** Calls that a primary answers to a secondary, each with what reads its answer. */
 export const PRIMARY_CALLS: Calls = {
@@ -55,7 +55,7 @@ export type PrimaryLinkParts = {
 }
 
 /** The end of the secondary. */
-export class PrimaryLink implements AskedPrimary {
+export class PrimaryLink implements PrimaryOverLink {
   readonly #parts: PrimaryLinkParts
 
   constructor(parts: PrimaryLinkParts) {
@@ -66,7 +66,7 @@ export class PrimaryLink implements AskedPrimary {
   readonly ensureEntity: ToPrimary['ensureEntity'] = (wanted) => this.#call('ensureEntity', wanted)
   readonly askMount: ToPrimary['askMount'] = (asked) => this.#call('askMount', asked)
 
-  readonly filteredHere: AskedPrimary['filteredHere'] = async () => {
+  readonly filteredHere: PrimaryOverLink['filteredHere'] = async () => {
     try {
       return await this.#call('filteredHere', null)
     } catch (cause) {
@@ -75,7 +75,7 @@ export class PrimaryLink implements AskedPrimary {
     }
   }
 
-  async #call<N extends keyof AskedPrimary>(name: N, input: unknown): Promise<ReturnType<Calls[N]>> {
+  async #call<N extends keyof PrimaryOverLink>(name: N, input: unknown): Promise<ReturnType<Calls[N]>> {
     const body = packed(input)
     if (body.length > MAX_ASK_BYTES) throw fail('body_too_large', [MAX_ASK_BYTES])
     const asked = await this.#withinDeadline(this.#parts.ask(name, body))
@@ -102,11 +102,11 @@ export class PrimaryLink implements AskedPrimary {
 }
 
 const olderPrimary = (address: string): string =>
-  `The primary${address === '' ? '' : `, at ${address},`} has an older version, which does not tell a secondary what it ` +
-  'filters: upgrade it'
+  `The primary${address === '' ? '' : `, at ${address},`} has an older version, which does not tell a secondary what ` +
+  'it filters: upgrade it'
 
 /** Answers one call at the primary. `answers` is what the secondary may ask, each with its own name. Never rejects. */
-export function answerSecondary(answers: AskedPrimary, call: string, body: Buffer, log: Log): Promise<Buffer> {
+export function answerSecondary(answers: PrimaryOverLink, call: string, body: Buffer, log: Log): Promise<Buffer> {
   const handlers: ReadonlyMap<string, (input: never) => Promise<unknown>> = new Map(Object.entries(answers))
   const work = async (): Promise<unknown> => {
     const handler = handlers.get(call)

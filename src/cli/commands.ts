@@ -22,6 +22,7 @@ import { POLICY_COMMANDS } from './commands/policy.ts'
 import { printToken } from './commands/print-token.ts'
 import { read } from './commands/read.ts'
 import { replicationDemote, replicationPromote, replicationUpdatePrimary } from './commands/replication-failover.ts'
+import { REPLICATION_FILTER_COMMANDS } from './commands/replication-filter.ts'
 import {
   replicationDisable,
   replicationEnable,
@@ -105,6 +106,7 @@ export const COMMANDS: CommandGroup = {
             replicationSecondaryToken,
             replicationRevoke,
             replicationRotateAuthority,
+            REPLICATION_FILTER_COMMANDS,
             replicationPublicKey,
             replicationCheck,
             replicationActivate,

@@ -68,6 +68,25 @@ const SECONDARY = {
 const picture = (status: Json, leftMs?: number, family: FamilyName = 'dr', style = PLAIN): string =>
   formatReplication({ family, status, remainingMs: leftMs, nowMs: NOW }, style)
 
+test('a primary shows which secondaries a filter is for, and a secondary that one is', () => {
+  const filters = [
+    { id: 'site-b', mode: 'deny', paths: 2 },
+    { id: 'a-region-of-its-own', mode: 'allow', paths: 1 },
+  ]
+  const primary = picture({ ...PRIMARY, retained_for: [], paths_filters: filters }, undefined, 'performance')
+  const lines = [
+    '  Filters       `keywright operator replication filter show` says what is filtered now',
+    '    site-b      deny, 2 paths',
+    '    a-region-of-its-own',
+    '                allow, 1 path',
+  ]
+  assert.ok(primary.includes(`\n${lines.join('\n')}\n`), primary)
+  assert.doesNotMatch(picture(PRIMARY), /Filters/)
+  const secondary = picture({ ...SECONDARY, filtered: true }, undefined, 'performance')
+  assert.match(secondary, /\n {2}Filtered {6}the primary keeps mounts or namespaces from it: `keywright operator/)
+  assert.doesNotMatch(picture(SECONDARY), /Filtered/)
+})
+
 const PICTURES: readonly {
   readonly name: string
   readonly status: Json

@@ -138,13 +138,28 @@ function secondaryRows(view: ReplicationView, style: Style): string[] {
     ...row(style, 'Secondaries', all === 0 ? none : `${connected} of ${all} connected`),
     ...peers.flatMap((peer) => peerRows(view, style, peer, lineIn(peer, 'node_id'))),
     ...unseen.flatMap((id) => named(style, id, UNSEEN, 'caution')),
+    ...filterRows(status, style),
   ]
 }
+
+/** Which secondaries get a part of the data alone. Status names no paths: anyone may read it. */
+function filterRows(status: Json, style: Style): string[] {
+  const filters = itemsIn(status, 'paths_filters')
+  if (filters.length === 0) return []
+  const texts = filters.map((filter): [string, string] => {
+    const paths = countIn(filter, 'paths') ?? 0
+    return [lineIn(filter, 'id'), `${lineIn(filter, 'mode')}, ${paths} ${paths === 1 ? 'path' : 'paths'}`]
+  })
+  return [...row(style, 'Filters', FILTERS), ...texts.flatMap(([id, text]) => named(style, id, text))]
+}
+
+const FILTERS = '`keywright operator replication filter show` says what is filtered now'
 
 const UNSEEN = 'its activation token is not used yet, or it could not reach this cluster'
 
 function primaryRows(view: ReplicationView, style: Style): string[] {
   const { status } = view
+  const isFiltered = exactMember(status, 'filtered') === true
   const link = lineIn(status, 'connection_state')
   const peers = itemsIn(status, 'primaries')
   if (lineIn(status, 'idle_reason') === 'no_primary') return row(style, 'Primary', 'none: it follows nobody')
@@ -154,8 +169,12 @@ function primaryRows(view: ReplicationView, style: Style): string[] {
   return [
     ...row(style, 'Primary', `${at === '' ? 'no address known' : at}${more}${prefixed(', link: ', link)}`),
     ...peers.flatMap((peer) => peerRows(view, style, peer, lineIn(peer, 'cluster_address'))),
+    ...(isFiltered ? row(style, 'Filtered', FILTERED) : []),
   ]
 }
+
+const FILTERED =
+  'the primary keeps mounts or namespaces from it: `keywright operator replication filter show -secondary` names them'
 
 /** A time in year 1: there was no heartbeat since the server started. */
 const YEAR_OF_NEVER = '0001-'

@@ -190,7 +190,7 @@ test('the commands of replication alone are listed', async () => {
   const ran = await runClient(['operator', 'replication'])
   assert.deepEqual([ran.code, ran.stdout], [1, ''])
   const names = [...ran.stderr.matchAll(/^ {4}(\S+) {2,}/gm)].map(([, name]) => name)
-  const all = ['status', 'enable', 'disable', 'secondary-token', 'revoke', 'rotate-authority', 'public-key']
+  const all = ['status', 'enable', 'disable', 'secondary-token', 'revoke', 'rotate-authority', 'filter', 'public-key']
   all.push('check', 'activate', 'recover', 'undone', 'switchover', 'promote', 'demote', 'update-primary')
   assert.deepEqual(names, all)
 })

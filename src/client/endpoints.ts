@@ -410,6 +410,15 @@ export type Endpoints = {
           /** Id of the secondary */
           node_id: string
         }[]
+        /** For performance: the filters of secondaries; missing if there are none */
+        paths_filters?: readonly {
+          /** Id of the secondary */
+          id: string
+          /** allow: it gets nothing but the paths; deny: all but them */
+          mode: string
+          /** How many paths there are */
+          paths: number
+        }[]
         /** Index of the last change */
         last_wal?: number
         /** For disaster recovery: index of the last change that its secondaries get */
@@ -420,6 +429,8 @@ export type Endpoints = {
         connection_state?: string
         /** The id that its token was made for */
         secondary_id?: string
+        /** For performance: a filter of the primary keeps something from this cluster; missing if none does */
+        filtered?: boolean
         /** Cluster addresses of the nodes of the primary */
         known_primary_cluster_addrs?: readonly string[]
         /** Nodes of the primary that there has been a link to */
@@ -567,6 +578,15 @@ export type Endpoints = {
           /** Id of the secondary */
           node_id: string
         }[]
+        /** For performance: the filters of secondaries; missing if there are none */
+        paths_filters?: readonly {
+          /** Id of the secondary */
+          id: string
+          /** allow: it gets nothing but the paths; deny: all but them */
+          mode: string
+          /** How many paths there are */
+          paths: number
+        }[]
         /** Index of the last change */
         last_wal?: number
         /** For disaster recovery: index of the last change that its secondaries get */
@@ -577,6 +597,8 @@ export type Endpoints = {
         connection_state?: string
         /** The id that its token was made for */
         secondary_id?: string
+        /** For performance: a filter of the primary keeps something from this cluster; missing if none does */
+        filtered?: boolean
         /** Cluster addresses of the nodes of the primary */
         known_primary_cluster_addrs?: readonly string[]
         /** Nodes of the primary that there has been a link to */
@@ -728,6 +750,15 @@ export type Endpoints = {
         /** Id of the secondary */
         node_id: string
       }[]
+      /** For performance: the filters of secondaries; missing if there are none */
+      paths_filters?: readonly {
+        /** Id of the secondary */
+        id: string
+        /** allow: it gets nothing but the paths; deny: all but them */
+        mode: string
+        /** How many paths there are */
+        paths: number
+      }[]
       /** Index of the last change */
       last_wal?: number
       /** For disaster recovery: index of the last change that its secondaries get */
@@ -738,6 +769,8 @@ export type Endpoints = {
       connection_state?: string
       /** The id that its token was made for */
       secondary_id?: string
+      /** For performance: a filter of the primary keeps something from this cluster; missing if none does */
+      filtered?: boolean
       /** Cluster addresses of the nodes of the primary */
       known_primary_cluster_addrs?: readonly string[]
       /** Nodes of the primary that there has been a link to */
@@ -888,6 +921,15 @@ export type Endpoints = {
         /** Id of the secondary */
         node_id: string
       }[]
+      /** For performance: the filters of secondaries; missing if there are none */
+      paths_filters?: readonly {
+        /** Id of the secondary */
+        id: string
+        /** allow: it gets nothing but the paths; deny: all but them */
+        mode: string
+        /** How many paths there are */
+        paths: number
+      }[]
       /** Index of the last change */
       last_wal?: number
       /** For disaster recovery: index of the last change that its secondaries get */
@@ -898,6 +940,8 @@ export type Endpoints = {
       connection_state?: string
       /** The id that its token was made for */
       secondary_id?: string
+      /** For performance: a filter of the primary keeps something from this cluster; missing if none does */
+      filtered?: boolean
       /** Cluster addresses of the nodes of the primary */
       known_primary_cluster_addrs?: readonly string[]
       /** Nodes of the primary that there has been a link to */
@@ -1526,7 +1570,7 @@ export type Endpoints = {
       paths: readonly string[]
     } | undefined
   }
-  /** Sets which mounts and namespaces a secondary is to get. */
+  /** Sets which mounts and namespaces a secondary gets. */
   'POST sys/replication/performance/primary/paths-filter/:id': {
     fields: {
       /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
@@ -1535,8 +1579,15 @@ export type Endpoints = {
       mode?: string | undefined
       /** Paths of mounts and namespaces, from the root */
       paths?: readonly string[] | undefined
+      /** Only shows what the filter would change for the secondary */
+      dry_run?: boolean | undefined
     }
-    result: undefined
+    result: {
+      /** Mounts and namespaces that the secondary would get, with dry_run */
+      would_appear: readonly string[]
+      /** Mounts and namespaces that it would have no more, with dry_run */
+      would_vanish: readonly string[]
+    } | undefined
   }
   /** Removes the filter of a secondary, if it has one. */
   'DELETE sys/replication/performance/primary/paths-filter/:id': {

@@ -64,9 +64,16 @@ export type FamilyTold = {
   readonly untold: string | undefined
   /** Records that this cluster had and its primary did not, which are kept aside; undefined: that cannot be read. */
   readonly undoneRecords: number | undefined
+  /** Filters of secondaries; of a primary for performance alone. */
+  readonly filters: readonly ToldFilter[]
+  /** On a secondary: a filter keeps something from it, as its primary told it last. */
+  readonly isFiltered: boolean
   /** On a promoted cluster: what of its former primary's log it had then; undefined: that is not known, or nothing. */
   readonly promotedFrom: { readonly historyId: Buffer; readonly index: number } | undefined
 }
+
+/** A filter in the status, which anyone may read: it names no paths. */
+export type ToldFilter = { readonly id: string; readonly mode: WantedFilter['mode']; readonly paths: number }
 
 /** A set of records that were undone, or are about to be, when this cluster began to follow another one. */
 export type UndoneSet = Omit<UndoneHead, 'keyring'> & { readonly id: string }

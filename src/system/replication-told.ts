@@ -62,7 +62,7 @@ export function toldMembers(
 }
 
 function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
-  const { state, knownSecondaries, secondaries } = told
+  const { state, knownSecondaries, secondaries, filters } = told
   const idle = idleOfPrimary(told)
   return {
     state: idle === undefined ? 'running' : 'idle',
@@ -76,6 +76,7 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
     ...(told.promotedFrom && { promoted_from: placeOf(told.promotedFrom) }),
     primary_cluster_addr: addresses ? '' : state.clusterAddress,
     known_secondaries: knownSecondaries,
+    ...(filters.length === 0 ? {} : { paths_filters: filters }),
     secondaries: secondaries.map((one: SecondaryStatus) => ({ ...peer(one, addresses), node_id: one.id })),
   }
 }
@@ -111,7 +112,7 @@ function fencedBy(successor: FamilyTold['successor']): string {
 }
 
 function ofSecondary(
-  { state, identity, primary, undoneRecords }: FamilyTold,
+  { state, identity, primary, undoneRecords, isFiltered }: FamilyTold,
   nowMs: number,
   withheld: Withheld,
 ): object {
@@ -125,6 +126,7 @@ function ofSecondary(
     // The sentence names addresses.
     ...(idle && { idle_reason: idle.reason, ...(addresses ? {} : { idle_sentence: idle.sentence }) }),
     secondary_id: id,
+    ...(isFiltered ? { filtered: true } : {}),
     ...undoneOf(undoneRecords),
     primary_cluster_addr: addresses ? '' : clusterAddress,
     known_primary_cluster_addrs: addresses ? [] : known,

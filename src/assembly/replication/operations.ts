@@ -12,6 +12,7 @@ import { NONCE_BYTES, wipeActivation } from '../../replication/set/activation-bu
 import { activationText, readSecondaryKey, sealActivation } from '../../replication/set/activation-token.ts'
 import { newAuthority, newLeafKey } from '../../replication/set/certificates.ts'
 import { readSuccessor } from '../../replication/set/changing-hands.ts'
+import { allFilters } from '../../replication/set/paths-filter.ts'
 import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
 import {
   disableFamily,
@@ -24,6 +25,7 @@ import {
 import {
   allSecondaries,
   readPromotions,
+  readReach,
   readState,
   SECONDARY_IDENTITY,
   type SecondaryEntry,
@@ -318,6 +320,8 @@ async function readTold(tx: SetReader, family: ReplicationFamily) {
     identity: identity === undefined ? undefined : SECONDARY_IDENTITY.decode(identity),
     successor: await readSuccessor(tx, family),
     isUntold: (await tx.get(setPath(family, 'former'))) !== undefined,
+    filters: family === 'performance' && state.mode === 'primary' ? await readFilters(tx) : [],
+    isFiltered: family === 'performance' && state.mode === 'secondary' && (await readReach(tx)).reach !== undefined,
     promotedFrom: state.mode === 'primary' ? await readPromotedFrom(tx, family, state.epoch) : undefined,
   }
 }
@@ -327,6 +331,11 @@ async function activeOf(tx: SetReader, family: ReplicationFamily) {
   if ((await readState(tx, family))?.mode !== 'primary') return []
   const entries = await allSecondaries(tx, family)
   return entries.filter(({ state }) => state === 'active').map((entry) => ({ family, entry }))
+}
+
+async function readFilters(tx: SetReader): Promise<FamilyTold['filters']> {
+  const filters = await allFilters(tx)
+  return filters.map(({ id, mode, paths }) => ({ id, mode, paths: paths.length }))
 }
 
 /** Where the log of the former primary ended for the promotion that began this epoch. */

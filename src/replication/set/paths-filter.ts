@@ -5,7 +5,15 @@
 import { oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { requireKept, requireOperation } from './primary-operations.ts'
-import { filterPath, findSecondary, type SetReader, SetRefused, type SetTransaction } from './records.ts'
+import {
+  FILTERS_FOLDER,
+  filterPath,
+  findSecondary,
+  MAX_SECONDARIES,
+  type SetReader,
+  SetRefused,
+  type SetTransaction,
+} from './records.ts'
 
 /** The stored form. */
 export const PATHS_FILTER = storedRecord('A filter of a secondary', {
@@ -23,6 +31,12 @@ export async function readFilter(tx: SetReader, id: string): Promise<PathsFilter
   await requireKnown(tx, id)
   const stored = await tx.get(filterPath(id))
   return stored === undefined ? undefined : PATHS_FILTER.decode(stored)
+}
+
+/** The filters of all secondaries. */
+export async function allFilters(tx: SetReader): Promise<PathsFilter[]> {
+  const entries = await tx.scan(FILTERS_FOLDER, '', MAX_SECONDARIES + 1)
+  return entries.map(({ value }) => PATHS_FILTER.decode(value))
 }
 
 /** @throws SetRefused as `readFilter`, and while the cluster hands over */

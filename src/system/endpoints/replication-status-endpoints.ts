@@ -52,6 +52,17 @@ const OF_PRIMARY = {
     group({ ...PEER, node_id: text('Id of the secondary') }, 'A secondary'),
     'All that were let in, connected or not; those without a link since this server started have no heartbeat',
   ),
+  paths_filters: listOf(
+    group(
+      {
+        id: text('Id of the secondary'),
+        mode: text('allow: it gets nothing but the paths; deny: all but them'),
+        paths: integer('How many paths there are'),
+      },
+      'A filter',
+    ),
+    'For performance: the filters of secondaries; missing if there are none',
+  ),
   last_wal: integer('Index of the last change'),
   last_dr_wal: integer('For disaster recovery: index of the last change that its secondaries get'),
   last_performance_wal: integer('For performance: index of the last change that its secondaries get'),
@@ -60,6 +71,7 @@ const OF_PRIMARY = {
 const OF_SECONDARY = {
   connection_state: text('State of the link to the primary: ready, connecting, idle or transient_failure'),
   secondary_id: text('The id that its token was made for'),
+  filtered: flag('For performance: a filter of the primary keeps something from this cluster; missing if none does'),
   known_primary_cluster_addrs: listOf(text('Address'), 'Cluster addresses of the nodes of the primary'),
   primaries: listOf(group(PEER, 'A node of the primary'), 'Nodes of the primary that there has been a link to'),
   last_start: text('Since when it follows, RFC 3339'),

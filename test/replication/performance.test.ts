@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bodyText, type WireRequest } from '../../src/core/exchange.ts'
+import { POLICY } from '../fixtures/failing-over.ts'
 import { type Headers, wireRequest } from '../fixtures/memory-server.ts'
 import { performanceServers } from '../fixtures/replicated-servers.ts'
 
@@ -54,4 +55,26 @@ test('4c.20: what an answer of the primary had is awaited on a secondary, until 
   const startMs = servers.time.nowMs
   const late = await send(secondary, 'GET', undefined, { index: headers?.['X-Vault-Index'] ?? '' })
   assert.deepEqual([late.status, servers.time.nowMs - startMs], [412, 100])
+})
+
+test('what a secondary had its primary write is not taken for here while both compare what they have', async () => {
+  const { servers, primary, secondary } = await performanceServers(704)
+  await primary.must('PUT', 'sys/policies/acl/changed', POLICY)
+  await servers.level(primary, secondary, 60_000, 'performance')
+  const { entries } = secondary.tables
+  const key = 'root/sys/policy/changed'
+  const entry = entries.byKey.get(key) ?? assert.fail('it is there')
+  entries.set(key, { ...entry, leaf: Buffer.alloc(entry.leaf.length, 1) })
+  for (const [from, to] of [
+    ['one', 'two'],
+    ['two', 'one'],
+  ] as const)
+    servers.network.set(from, to, { delayMs: 100 })
+  // Does not fit what is there, so that the secondary asks for a comparison. What is on its way by then is dropped.
+  await primary.must('PUT', 'sys/policies/acl/changed', POLICY)
+  await servers.time.pass(50)
+  const written = await secondary.call('PUT', 'sys/policies/acl/mine', POLICY)
+  assert.deepEqual([written.status, written.body.warnings], [204, undefined])
+  assert.equal((await secondary.call('GET', 'sys/policies/acl/mine')).status, 200)
+  assert.equal((await secondary.call('GET', 'sys/policies/acl/changed')).status, 200)
 })

@@ -284,21 +284,31 @@ test('S6 no more clusters are named than a set may have', async () => {
   assert.deepEqual(await primary.transit.handleClusterCall(another, 'another'), { isGranted: false })
 })
 
-const LEFT: readonly { name: string; secondaryOf: (at: number) => string; stays: number }[] = [
+type Left = { name: string; secondaryOf: (at: number) => string; stays: number; areOwners?: true }
+const LEFT: readonly Left[] = [
   { name: 'secondaries that were revoked', secondaryOf: (at) => `revoked-${at}`, stays: 0 },
   { name: 'the one that asks, from before it came again,', secondaryOf: () => 'secondary', stays: 0 },
   { name: 'another one, from before it came again,', secondaryOf: () => 'other', stays: 1 },
+  { name: 'former owners that do not follow', secondaryOf: () => 'other', stays: 0, areOwners: true },
 ]
-for (const { name, secondaryOf, stays } of LEFT) {
+/** Names in the ledger, and of which secondaries they are. */
+const clustersOf = ({ view }: TestCluster) =>
+  JSON.parse(String(view.entries.get('clusters'))) as { clusters: string[]; of?: Record<string, string> }
+const nameIn = ({ view }: TestCluster, clusters: object): Promise<void> =>
+  view.transaction(async (tx) => tx.put('clusters', Buffer.from(JSON.stringify(clusters))))
+for (const { name, secondaryOf, stays, areOwners } of LEFT) {
   test(`S6 clusters of ${name} make room: they count for their versions, and for no later one`, async () => {
     const { primary, secondary } = await pair()
     primary.followers.set(new TestCluster('other'), [])
     await fillLedger(primary, secondaryOf)
+    const { of: _, ...ofOwners } = clustersOf(primary)
+    // As they named themselves.
+    if (areOwners) await nameIn(primary, ofOwners)
     const counts = async () => (await primary.client.read('keys/k')).data.encryption_counts
     const before = (await counts())[1]
     await join(secondary)
     assert.equal((await secondary.client.write('encrypt/k', { plaintext })).status, 200)
-    const { clusters } = JSON.parse(String(primary.view.entries.get('clusters')))
+    const { clusters } = clustersOf(primary)
     assert.equal(clusters.length, stays + 2)
     primary.restart()
     await primary.client.write('keys/k/rotate')
@@ -307,6 +317,17 @@ for (const { name, secondaryOf, stays } of LEFT) {
     assert.equal(second, (1 + stays) * block + OF_A_START)
   })
 }
+
+test('S6 a former owner that follows is known as a secondary, and makes room when it has left', async () => {
+  const { primary } = await pair()
+  const former = nameOf(77)
+  const { clusters, ...others } = clustersOf(primary)
+  await nameIn(primary, { ...others, clusters: [...clusters, former] })
+  const question = { kind: 'join', cluster: former }
+  assert.deepEqual(await primary.transit.handleClusterCall(question, 'former'), { isGranted: true })
+  assert.equal(clustersOf(primary).of?.[former], 'former')
+  assert.deepEqual(clustersOf(primary).clusters, [...clusters, former])
+})
 
 test('S6 what is no question of a cluster is refused, and what no key fits is not granted', async () => {
   const { primary, secondary } = await pair()

@@ -117,7 +117,7 @@ export class ClusterLedger {
   }
 
   async #named(tx: ViewTransaction, before: Clusters, cluster: string, secondary?: string): Promise<Clusters> {
-    if (before.clusters.includes(cluster)) return before
+    if (before.clusters.includes(cluster)) return this.#ofSecondary(tx, before, cluster, secondary)
     const isFull = before.clusters.length >= MOST_CLUSTERS
     const { clusters, gone, of } = isFull ? await this.#withoutLeft(tx, before, secondary) : before
     if (clusters.length >= MOST_CLUSTERS) return before
@@ -127,23 +127,39 @@ export class ClusterLedger {
     return after
   }
 
+  /** A former owner that follows is a secondary from then on: it was named as nobody's. */
+  #ofSecondary(tx: ViewTransaction, before: Clusters, cluster: string, secondary: string | undefined): Clusters {
+    const { of = {} } = before
+    if (secondary === undefined || own(of, cluster) === secondary) return before
+    const after = { ...before, of: { ...of, [cluster]: secondary } }
+    tx.put(CLUSTERS, CLUSTERS_RECORD.encode(after))
+    return after
+  }
+
   /**
    * The clusters without those whose secondaries were revoked, and those that came again under another name: a cluster
-   * draws one with each activation. `asking` comes again. One that is left out by mistake is named again with the next
-   * block that it asks for.
+   * draws one with each activation. `asking` comes again. Where none has, those go that are of no secondary: they owned
+   * the ledger before a promotion, and have not followed since. One that is left out by mistake is named again with the
+   * next block that it asks for.
    */
   async #withoutLeft(tx: ViewTransaction, before: Clusters, asking: string | undefined): Promise<Clusters> {
     const { cluster: itself } = await readClusterLives(tx)
     const { clusters, of = {} } = before
     const later = new Set(asking === undefined ? [] : [asking])
     const left = new Set<string>()
+    const formerOwners = new Set<string>()
     for (const one of clusters.toReversed()) {
+      if (one === itself) continue
       const secondary = own(of, one)
-      if (secondary === undefined || one === itself) continue
+      if (secondary === undefined) {
+        formerOwners.add(one)
+        continue
+      }
       if (later.has(secondary) || this.#parts.seen?.mayFollow(secondary) === false) left.add(one)
       later.add(secondary)
     }
-    return withoutGone(before, (one) => left.has(one))
+    const isGone = left.size > 0 ? left : formerOwners
+    return withoutGone(before, (one) => isGone.has(one))
   }
 
   /** Grants a cluster the block of this number, if it is the next; returns the entry as it is then. */

@@ -123,7 +123,7 @@ export interface Backend extends ReadBackend {
   /** Removes the oldest records up to `index`, at most `limit`. Throws as `append` does. */
   forgetRecords(index: number, limit: number): Promise<void>
   /**
-   * Removes rows of buckets whose key has no entry, among so many rows behind `after`, which is 0 at first and then what
+   * Removes rows of buckets whose key has no entry, among so many rows behind `after`. That is 0 at first and then what
    * was returned; undefined: those were the last. Throws as `append` does.
    */
   dropGoneBuckets(after: number, limit: number): Promise<number | undefined>

@@ -89,7 +89,8 @@ export const SENT_CLASSES: Readonly<Record<ReplicationFamily, ReadonlySet<Storag
 
 /**
  * Records that open the barrier cannot lie behind it: they are sealed by other keys, or in clear. Undone records are
- * sealed by the root key, since they must outlive the keyring. A purge goes on while the store is sealed. A path that ends in '/' is a folder.
+ * sealed by the root key, since they must outlive the keyring. A purge goes on while the store is sealed. A path that
+ * ends in '/' is a folder.
  */
 const BEFORE_THE_BARRIER = [
   'core/keyring',

@@ -91,8 +91,8 @@ export class LogKeeper {
   }
 
   /**
-   * Removes some of the records up to `upTo`, whoever needs them; true once all are gone. The tree is saved behind them.
-   * Called between two commits. Throws what the backend throws.
+   * Removes some of the records up to `upTo`, whoever needs them; true once all are gone. The tree is saved behind
+   * them. Called between two commits. Throws what the backend throws.
    */
   async forget(upTo: number, limit: number): Promise<boolean> {
     const checkpoints = await this.#readCheckpoints()

@@ -14,12 +14,15 @@ type ComparisonParts = Pick<SinkParts, 'family' | 'send' | 'limits'> & {
   readonly keeper: Pick<SinkKeeper, 'tree' | 'keysIn' | 'reached'>
   /** Number of the course that began it. */
   readonly course: number
-  /** Applies entries as of a place. */
-  readonly take: (state: {
-    readonly at: Place
-    readonly entries: readonly SentEntry[]
-    readonly gone: readonly string[]
-  }) => Promise<void>
+  /** Applies entries as of a place. So many of them are told as what differed. */
+  readonly take: (
+    state: {
+      readonly at: Place
+      readonly entries: readonly SentEntry[]
+      readonly gone: readonly string[]
+    },
+    differing: number,
+  ) => Promise<void>
 }
 
 /** One comparison. Each answer leads to the next question, until there is none. */
@@ -106,13 +109,14 @@ export class Comparison {
     this.#listed = []
     const [gone, most] = [[...own.keys()], this.#parts.limits.gone]
     for (let from = 0; from < gone.length; from += most) {
-      await this.#parts.take({ at, entries: [], gone: gone.slice(from, from + most) })
+      await this.#parts.take({ at, entries: [], gone: gone.slice(from, from + most) }, 0)
     }
     await this.#next()
   }
 
   async #values({ at, entries, gone, isLast }: Message<'values'>): Promise<void> {
-    await this.#parts.take({ at, entries, gone })
+    // Data keys that come before the first answer may be those that are here.
+    await this.#parts.take({ at, entries, gone }, this.#scopes.size === 0 ? 0 : entries.length)
     if (isLast) await this.#next()
   }
 

@@ -155,7 +155,7 @@ export class LogSink {
       keeper,
       send,
       limits,
-      take: (taken) => this.#requireState(taken),
+      take: (taken, differing) => this.#requireState(taken, differing),
     })
     await this.#comparison.begin()
   }
@@ -186,7 +186,7 @@ export class LogSink {
     }
     this.#copied = upTo ?? this.#copied
     this.#totalEntries = totalEntries
-    await this.#requireState({ at, entries, gone: [] })
+    await this.#requireState({ at, entries, gone: [] }, entries.length)
     await this.#acknowledge(1)
   }
 
@@ -242,10 +242,13 @@ export class LogSink {
   }
 
   /** Applies entries as of a place that the log has led to. */
-  async #requireState({ at, ...state }: { readonly at: Place } & NonNullable<SinkBatch['state']>): Promise<void> {
+  async #requireState(
+    { at, ...state }: { readonly at: Place } & NonNullable<SinkBatch['state']>,
+    counted: number,
+  ): Promise<void> {
     await this.#mustTake({ mode: 'redo', after: at, records: [], at, state, transfer: this.#transfer() })
     this.#at = at
-    this.#entries += state.entries.length
+    this.#entries += counted
     this.#tell()
   }
 

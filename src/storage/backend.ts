@@ -123,8 +123,8 @@ export interface Backend extends ReadBackend {
   /** Removes the oldest records up to `index`, at most `limit`. Throws as `append` does. */
   forgetRecords(index: number, limit: number): Promise<void>
   /**
-   * Removes rows of buckets whose key has no entry, among so many rows behind `after`. That is 0 at first and then what
-   * was returned; undefined: those were the last. Throws as `append` does.
+   * Removes rows of buckets whose key has no entry, among so many rows behind `after`, which is 0 at first and then
+   * what was returned; undefined: those were the last. Throws as `append` does.
    */
   dropGoneBuckets(after: number, limit: number): Promise<number | undefined>
   /**
@@ -133,6 +133,8 @@ export interface Backend extends ReadBackend {
    * there. Throws as `append` does.
    */
   erase(): Promise<EraseStep>
+  /** Resolves when what was overwritten so far is durable. Others may append meanwhile. Throws as `append` does. */
+  flushErased(): Promise<void>
 }
 
 /** What a step of erasing came to. */

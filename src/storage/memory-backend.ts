@@ -199,6 +199,8 @@ export class MemoryBackend implements Backend {
     return 'done'
   }
 
+  async flushErased(): Promise<void> {}
+
   async snapshot(): Promise<BackendSnapshot> {
     const { position, histories, buckets: rows } = this.#tables
     const entries = this.#tables.sharedEntries()

@@ -74,6 +74,7 @@ export function delayedBackend(backend: Backend, random: SeededRandom): Backend 
     forgetRecords: (index, limit) => oneByOne(() => backend.forgetRecords(index, limit)),
     dropGoneBuckets: (after, limit) => oneByOne(() => backend.dropGoneBuckets(after, limit)),
     erase: () => oneByOne(() => backend.erase()),
+    flushErased: () => delays.around(() => backend.flushErased()),
     saveHolds: (holds) => oneByOne(() => backend.saveHolds(holds)),
     holds: () => delays.around(() => backend.holds()),
     indexBefore: (count) => delays.around(() => backend.indexBefore(count)),

@@ -94,6 +94,7 @@ export function faultyBackend(backend: Backend, faults: Faults): Backend {
       if (step instanceof Error) throw step
       return step ?? backend.erase()
     },
+    flushErased: () => backend.flushErased(),
     close: () => backend.close(),
     append: async (changes, origins, buckets) => {
       faults.appends++

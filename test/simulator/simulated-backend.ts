@@ -59,6 +59,7 @@ type WritingVerb =
   | 'forgetRecords'
   | 'dropGoneBuckets'
   | 'erase'
+  | 'flushErased'
 
 function writingVerbs(disk: StoreDisk): Pick<Backend, WritingVerb> {
   const store = <Result>(bytes: number, alter: (tables: MemoryTables) => Result) =>
@@ -83,6 +84,7 @@ function writingVerbs(disk: StoreDisk): Pick<Backend, WritingVerb> {
       return undefined
     },
     erase: () => store(0, () => 'done' as const),
+    flushErased: () => disk.requirePower(),
   }
 }
 

@@ -65,6 +65,7 @@ export class TransactionalStore extends BackendReadStore implements Store {
       tree: this.#committer.treeKeeper,
       log: this.#committer.logKeeper,
       alone: (work) => this.#aloneBeside(work),
+      beside: (work) => this.#beside(work),
       transaction: (work) => this.transaction(work),
     })
   }
@@ -248,13 +249,16 @@ export class TransactionalStore extends BackendReadStore implements Store {
     }
   }
 
-  /** Runs what writes beside the log between two groups of commits. @throws StorageClosed */
+  /** As `#beside`, between two groups of commits. */
   async #aloneBeside<T>(work: () => Promise<T>): Promise<T> {
     this.requireOpen()
-    return this.#alone(async () => {
-      this.requireOpen()
-      return this.#committer.beside(work)
-    })
+    return this.#alone(() => this.#beside(work))
+  }
+
+  /** Runs what writes beside the log. @throws StorageClosed */
+  async #beside<T>(work: () => Promise<T>): Promise<T> {
+    this.requireOpen()
+    return this.#committer.beside(work)
   }
 
   #begin(): OpenTransaction {

@@ -28,7 +28,7 @@ const WANTED_MS = 10
 
 /** What a purge works with. */
 export type PurgeParts = {
-  readonly backend: Pick<Backend, 'get' | 'dropGoneBuckets' | 'erase'>
+  readonly backend: Pick<Backend, 'get' | 'dropGoneBuckets' | 'erase' | 'flushErased'>
   readonly clock: Clock
   readonly ticks: Ticks
   /** Missing: it looks again in the next tick. */
@@ -37,6 +37,8 @@ export type PurgeParts = {
   readonly log: Pick<LogKeeper, 'forget'>
   /** Runs what writes between two groups of commits. @throws StorageClosed, StorageFull, StorageFailed */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>
+  /** Runs what writes while others commit. Throws as `alone` does. */
+  readonly beside: <T>(work: () => Promise<T>) => Promise<T>
   readonly transaction: (work: (tx: Transaction) => Promise<void>) => Promise<void>
 }
 
@@ -81,13 +83,15 @@ export class Purge {
   }
 
   async #run(upTo: number): Promise<void> {
-    const { backend, alone, transaction } = this.#parts
+    const { backend, alone, beside, transaction } = this.#parts
     await this.#forgetRecords(upTo)
     for (let after: number | undefined = 0; after !== undefined; ) {
       const from: number = after
       after = await this.#step(() => alone(() => backend.dropGoneBuckets(from, ROWS_PER_STEP)))
     }
     for (let step = await this.#erase(); step !== 'done'; step = await this.#erase()) {
+      // Step by step, or the next checkpoint of a commit would have to flush all of it, and the thread stood still.
+      await this.#step(() => beside(() => backend.flushErased()))
       if (step === 'held') await this.#wait()
     }
     await this.#step(() => transaction(async (tx) => tx.delete(systemScope, NOTE)))

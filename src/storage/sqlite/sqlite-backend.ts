@@ -180,6 +180,14 @@ export class SqliteBackend extends SqliteReadBackend implements Backend {
     }
   }
 
+  async flushErased(): Promise<void> {
+    try {
+      await this.#eraser?.flush()
+    } catch (cause) {
+      throw this.#undo(cause)
+    }
+  }
+
   /**
    * Runs `work` in one transaction that is flushed before this returns. `work` returns about how many pages it wrote.
    * @throws StorageFull, or another StorageError after which only reads work

@@ -1,18 +1,21 @@
-// Overwrites what deleted entries and records left in the files of the store: SQLite only marks their pages and cells as
-// free, and leaves copies behind in pages whose cells it moves. One pass goes over the file in steps, and commits come
-// in between:
+// Overwrites what deleted entries and records left in the files of the store: SQLite only marks their pages and cells
+// as free, and leaves copies behind in pages whose cells it moves. One pass goes over the file in steps, and commits
+// come in between:
 //
-//   pages in the journal noted ─▶ journal moved into the file ─▶ noted pages and the next ones overwritten ─▶ …
-//   … ─▶ last page ─▶ file flushed ─▶ cache of the connection dropped ─▶ journal emptied
+//   journal moved into the file ─▶ pages overwritten, step by step ─▶ … ─▶ journal moved once more, what it had
+//   overwritten ─▶ file flushed ─▶ cache of the connection dropped ─▶ journal emptied
 //
-// Behind each step the pages before `next` hold nothing that was deleted before the pass: those that commits have
-// written since the last step are in the journal, and are overwritten once more, since a commit may move a page with all
-// that is in it. Between two steps the file does not change, as only checkpoints write it, and these are made here.
+// Only checkpoints change the file, and they are made on this thread. So from one in which all of the journal was moved
+// to the next the file is one state of the store, and what belongs to no cell of that state can be overwritten: no
+// reader stands before it, and what came behind it is in the journal. Pages that are moved from there into the file are
+// noted and overwritten once more, since a commit may move a page with all that is in it. So behind the last checkpoint
+// nothing is left of what was deleted before the pass.
 //
 // Bytes that belong to no cell mean nothing to SQLite, so readers may go on. A write of them that is cut off leaves
 // their neighbours as they are; SQLite itself relies on that (https://www.sqlite.org/psow.html).
-import { fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { fdatasync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 import { StorageError, StorageRefused } from '../errors.ts'
 import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
 import { JournalPages } from './sqlite-journal.ts'
@@ -27,8 +30,14 @@ const PAGE_COUNT_AT = 28
 const FIRST_TRUNK_AT = 32
 const FILE_HEADER_BYTES = 100
 
-/** Pages of the file that nothing uses. A trunk lists others behind its first bytes. */
-type FreePages = { readonly leaves: ReadonlySet<number>; readonly trunks: ReadonlyMap<number, number> }
+/** The file as the last checkpoint left it: its pages, and those that nothing uses. A trunk lists some of them. */
+type FileState = {
+  readonly pages: number
+  readonly leaves: ReadonlySet<number>
+  readonly trunks: ReadonlyMap<number, number>
+}
+
+const flush = promisify(fdatasync)
 
 /**
  * Handles by device and number of the file. They are never closed, as a process that closes a file loses the locks that
@@ -54,6 +63,8 @@ export class Eraser {
   readonly #journal: JournalPages
   /** Pages that commits have written since they were overwritten last. */
   readonly #changed = new Set<number>()
+  /** Undefined once a checkpoint may have changed the file. */
+  #state: FileState | undefined
   #next = 1
   #work = 0
 
@@ -68,9 +79,15 @@ export class Eraser {
     this.#journal = new JournalPages(path)
   }
 
-  /** Notes which pages the journal has. Called before each checkpoint: the next commit may begin the journal anew. */
+  /** Called before each checkpoint that another makes: the next commit may begin the journal anew. */
   noteJournal(): void {
     for (const page of this.#journal.takeNew()) this.#changed.add(page)
+    this.#state = undefined
+  }
+
+  /** Resolves when what was overwritten so far is durable. Others may work meanwhile. */
+  async flush(): Promise<void> {
+    await flush(this.#handle)
   }
 
   /**
@@ -78,22 +95,32 @@ export class Eraser {
    * emptied; to be called again later. @throws the error of SQLite or of the system
    */
   step(connection: DatabaseSync): 'more' | 'held' | 'done' {
-    this.noteJournal()
-    if (!isMoved(connection)) return 'held'
     this.#work = 0
+    const state = this.#state ?? this.#moved(connection)
+    if (state === undefined) return 'held'
+    while (this.#next <= state.pages && this.#work < WORK_PER_STEP) this.#eraseSome(state)
+    if (this.#next <= state.pages) return 'more'
+    const last = this.#moved(connection)
+    if (last === undefined) return 'held'
+    this.#eraseChanged(last)
+    return this.#next <= last.pages || this.#changed.size > 0 ? 'more' : this.#end(connection)
+  }
+
+  /** Moves the journal into the file; undefined if a reader needs what the file has. */
+  #moved(connection: DatabaseSync): FileState | undefined {
+    this.noteJournal()
+    if (!isMoved(connection)) return undefined
     const header = this.#read(0, FILE_HEADER_BYTES)
     const pages = header.readUInt32BE(PAGE_COUNT_AT)
     if (pages >= FIRST_AMBIGUOUS_PAGE) throw new StorageRefused(`${this.#path} is too large to be purged`)
-    const free = this.#freePages(header.readUInt32BE(FIRST_TRUNK_AT), pages)
-    this.#eraseChanged(pages, free)
-    while (this.#next <= pages && this.#work < WORK_PER_STEP) this.#eraseSome(pages, free)
-    return this.#next <= pages || this.#changed.size > 0 ? 'more' : this.#end(connection)
+    this.#state = { pages, ...this.#freePages(header.readUInt32BE(FIRST_TRUNK_AT), pages) }
+    return this.#state
   }
 
-  #eraseChanged(pages: number, free: FreePages): void {
+  #eraseChanged(state: FileState): void {
     for (const page of this.#changed) {
       if (this.#work >= WORK_PER_STEP) return
-      if (page <= pages) this.#erase(page, this.#readPages(page, 1), free)
+      if (page <= state.pages) this.#erase(page, this.#readPages(page, 1), state)
       this.#changed.delete(page)
     }
   }
@@ -106,20 +133,20 @@ export class Eraser {
     return isEmptied(connection) ? 'done' : 'held'
   }
 
-  #eraseSome(pages: number, free: FreePages): void {
-    const count = Math.min(PAGES_PER_READ, pages - this.#next + 1)
+  #eraseSome(state: FileState): void {
+    const count = Math.min(PAGES_PER_READ, state.pages - this.#next + 1)
     const bytes = this.#readPages(this.#next, count)
     for (let at = 0; at < count && this.#work < WORK_PER_STEP; at++) {
-      this.#erase(this.#next, bytes.subarray(at * this.#pageBytes, (at + 1) * this.#pageBytes), free)
+      this.#erase(this.#next, bytes.subarray(at * this.#pageBytes, (at + 1) * this.#pageBytes), state)
       this.#next++
     }
   }
 
   /** Overwrites what a page holds beside its cells, and behind the ends of its payloads in other pages. */
-  #erase(page: number, bytes: Buffer, free: FreePages): void {
+  #erase(page: number, bytes: Buffer, { leaves, trunks }: FileState): void {
     this.#work++
-    const listed = free.trunks.get(page)
-    if (free.leaves.has(page)) this.#zero(page, bytes, { from: 0, to: this.#pageBytes })
+    const listed = trunks.get(page)
+    if (leaves.has(page)) this.#zero(page, bytes, { from: 0, to: this.#pageBytes })
     else if (listed !== undefined) this.#zero(page, bytes, { from: 8 + 4 * listed, to: this.#usable })
     else this.#eraseUnused(page, bytes)
   }
@@ -150,7 +177,7 @@ export class Eraser {
     writeSync(this.#handle, this.#zeros, 0, to - from, (page - 1) * this.#pageBytes + from)
   }
 
-  #freePages(firstTrunk: number, pages: number): FreePages {
+  #freePages(firstTrunk: number, pages: number): Omit<FileState, 'pages'> {
     const leaves = new Set<number>()
     const trunks = new Map<number, number>()
     for (let trunk = firstTrunk; trunk !== 0 && trunk <= pages && !trunks.has(trunk); ) {

@@ -1,5 +1,5 @@
-// A store of PURGED_MB megabytes, a third of them deleted, is purged beside commits: no file holds a byte of it within a
-// minute, no step computes for long, and the rest is whole. `npm run torture:purge` is the long form, with 1 GiB.
+// A store of PURGED_MB megabytes, a third of them deleted, is purged beside commits: no file holds a byte of it within
+// a minute, no step computes for long, and the rest is whole. `npm run torture:purge` is the long form, with 1 GiB.
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { realWorld } from '../../../src/lib/world.ts'

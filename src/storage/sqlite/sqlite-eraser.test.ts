@@ -118,3 +118,21 @@ test('P-20: a purge that a crash cut off at any step ends after the next open', 
     await requireSound(crashed, opened)
   }
 })
+
+test('P-20: pages that commits take into use between two steps are left alone', async (t) => {
+  const { directory, store: filled } = await deleted(t, 5)
+  await filled.close()
+  const backend: Backend = openSqliteBackend(directory, new SeededRandom(1))
+  const { flushErased } = backend
+  let steps = 0
+  backend.flushErased = async () => {
+    // Enough for several checkpoints.
+    if (++steps < 8) await new Canaries(store, new SeededRandom(steps)).fill(BYTES)
+    await flushErased.call(backend)
+  }
+  const store = await openStore(backend, { clock })
+  store.setLeafKey(LEAF_KEY)
+  await store.purge(await store.lastIndex())
+  assert.ok(steps >= 8)
+  await requireSound(directory, store)
+})

@@ -196,7 +196,7 @@ export class Eraser {
   }
 
   #read(position: number, count: number): Buffer {
-    const bytes = Buffer.allocUnsafe(count)
+    const bytes = Buffer.alloc(count)
     for (let read = 0; read < count; ) {
       const got = readSync(this.#handle, bytes, read, count - read, position + read)
       if (got === 0) throw new StorageError(`${this.#path} is shorter than its header says`)

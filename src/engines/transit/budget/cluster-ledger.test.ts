@@ -318,7 +318,7 @@ for (const { name, secondaryOf, stays, areOwners } of LEFT) {
   })
 }
 
-test('S6 a former owner that follows is known as a secondary, and makes room when it has left', async () => {
+test('S6 a former owner that follows is known as a secondary', async () => {
   const { primary } = await pair()
   const former = nameOf(77)
   const { clusters, ...others } = clustersOf(primary)

@@ -43,17 +43,17 @@ export class VirtualTime {
   #lastOutside: Promise<unknown> = Promise.resolve()
 
   /** The number of pieces of work that wait for turns of this process. */
-  #inTurns: number
+  #paced: number
   #steps = 0
 
   /**
-   * `choose` says which of the threads that are ready runs next: a number from 0 to `below` - 1. Where nothing waits for
-   * more than `promises`, streams and the like, each step takes a fraction of the time.
+   * `choose` says which of the threads that are ready runs next: a number from 0 to `below` - 1. Where nothing waits
+   * for more than `promises`, streams and the like, each step takes a fraction of the time.
    */
   constructor(startMs: number, choose: (below: number) => number, waitsFor: 'all' | 'promises' = 'all') {
     this.#nowMs = startMs
     this.#choose = choose
-    this.#inTurns = waitsFor === 'all' ? 1 : 0
+    this.#paced = waitsFor === 'all' ? 1 : 0
   }
 
   get nowMs(): number {
@@ -96,12 +96,12 @@ export class VirtualTime {
   }
 
   /** Has work done that waits for turns of this process, although the rest waits for promises. */
-  async inTurns<T>(work: () => Promise<T>): Promise<T> {
-    this.#inTurns++
+  async paced<T>(work: () => Promise<T>): Promise<T> {
+    this.#paced++
     try {
       return await work()
     } finally {
-      this.#inTurns--
+      this.#paced--
     }
   }
 
@@ -159,7 +159,7 @@ export class VirtualTime {
   }
 
   async #promisesDone(): Promise<void> {
-    if (this.#inTurns === 0 && ++this.#steps % LOOPS !== 0) await promisesOver()
+    if (this.#paced === 0 && ++this.#steps % LOOPS !== 0) await promisesOver()
     else await nextLoop()
     while (this.#outside > 0) await nextLoop()
   }

@@ -20,7 +20,14 @@ import { StorageError, StorageRefused } from '../errors.ts'
 import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
 import { JournalPages } from './sqlite-journal.ts'
 import { dropKept } from './sqlite-migration.ts'
-import { FIRST_AMBIGUOUS_PAGE, type Overflow, overflowsOf, type Span, treePageOf, unusedOf } from './sqlite-pages.ts'
+import {
+  type ByteRange,
+  FIRST_AMBIGUOUS_PAGE,
+  type Overflow,
+  overflowsOf,
+  treePageOf,
+  unusedOf,
+} from './sqlite-pages.ts'
 
 /** Reads, writes and looks at pages in one step: some ten milliseconds. */
 const WORK_PER_STEP = 1_500
@@ -171,7 +178,7 @@ export class Eraser {
     this.#zero(page, this.#readPages(page, 1), { from: 4 + left, to: this.#usable })
   }
 
-  #zero(page: number, bytes: Buffer, { from, to }: Span): void {
+  #zero(page: number, bytes: Buffer, { from, to }: ByteRange): void {
     if (bytes.compare(this.#zeros, 0, to - from, from, to) === 0) return
     this.#work++
     writeSync(this.#handle, this.#zeros, 0, to - from, (page - 1) * this.#pageBytes + from)

@@ -7,7 +7,7 @@
 //   cell   ( left child u32 )? | length of the payload | ( row id )? | payload | ( first page of the rest u32 )?
 
 /** Bytes from an offset up to another. */
-export type Span = { readonly from: number; readonly to: number }
+export type ByteRange = { readonly from: number; readonly to: number }
 /** The rest of a payload, which lies in a chain of pages. */
 export type Overflow = { readonly first: number; readonly bytes: number }
 
@@ -33,7 +33,7 @@ type TreePage = {
   readonly usable: number
   readonly type: number
   readonly header: number
-  readonly pointers: Span
+  readonly pointers: ByteRange
 }
 
 /**
@@ -51,11 +51,11 @@ export function treePageOf(bytes: Buffer, usable: number, isFirst: boolean): Tre
 }
 
 /** Parts of the page that belong to no cell. @returns undefined if the page contradicts itself */
-export function unusedOf({ bytes, usable, header, pointers }: TreePage): Span[] | undefined {
+export function unusedOf({ bytes, usable, header, pointers }: TreePage): ByteRange[] | undefined {
   // 65,536 does not fit, and stands there as 0.
   const contentAt = bytes.readUInt16BE(header + 5) || 65_536
   if (contentAt < pointers.to || contentAt > usable) return undefined
-  const unused: Span[] = [{ from: pointers.to, to: contentAt }]
+  const unused: ByteRange[] = [{ from: pointers.to, to: contentAt }]
   for (let at = bytes.readUInt16BE(header + 1), before = contentAt - 1; at !== 0; ) {
     if (at <= before || at + BLOCK_HEADER_BYTES > usable) return undefined
     const to = at + bytes.readUInt16BE(at + 2)

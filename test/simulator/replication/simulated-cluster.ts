@@ -254,7 +254,7 @@ export class SimulatedCluster {
     life.room.close()
     await life.room.forget()
     // What the program puts together for it is a store in memory of this process.
-    const tables = await this.set.time.inTurns(tablesOf)
+    const tables = await this.set.time.paced(tablesOf)
     await life.store.putAway()
     try {
       await replaceStore(life.disk, tables)

@@ -1,0 +1,164 @@
+// What a filtered secondary answers: of what is filtered, no more than of what never was.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PLACED_ENDPOINTS, type Placed, pathsOf, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
+import type { Called, Headers } from '../fixtures/memory-server.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import { performanceServers } from '../fixtures/replicated-servers.ts'
+
+const FILTER = 'sys/replication/performance/primary/paths-filter/two'
+const EVERYTHING = 'path "*" { capabilities = ["create","read","update","patch","delete","list","scan","sudo"] }'
+
+/** A name that is there and filtered, and one of the same length that never was there. */
+const [HIDDEN, NEVER] = ['zqhidden', 'zqnever1']
+
+type Ask = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Called>
+
+/** A mount, a login method and a namespace of that name are filtered, before the secondary has seen any of them. */
+async function stage(seed: number) {
+  const { servers, primary, secondary } = await performanceServers(seed)
+  const shared = async (path: string, body: object) => primary.must('POST', path, body)
+  await primary.must('PUT', 'sys/policies/acl/admin', { policy: EVERYTHING })
+  await shared('sys/mounts/open', { type: 'transit' })
+  await shared(`sys/mounts/${HIDDEN}`, { type: 'transit', description: 'zq-secret-text' })
+  await shared(`${HIDDEN}/keys/k`, {})
+  await shared(`sys/auth/${HIDDEN}`, { type: 'userpass', description: 'zq-secret-text' })
+  await shared(`auth/${HIDDEN}/users/u`, { password: 'some-long-password' })
+  await shared(`sys/namespaces/${HIDDEN}ns`, { custom_metadata: { of: 'zq-secret-text' } })
+  await shared(`${HIDDEN}ns/sys/mounts/inner`, { type: 'transit' })
+  const facts = await factsOf(primary)
+  await shared(FILTER, { mode: 'deny', paths: [HIDDEN, `auth/${HIDDEN}`, `${HIDDEN}ns`] })
+  await servers.time.pass(100)
+  await servers.level(primary, secondary, 60_000, 'performance')
+  await servers.time.pass(5_000)
+  const made = await secondary.must('POST', 'auth/token/create', { policies: ['admin'] })
+  const token = (made.body.auth as { readonly client_token: string }).client_token
+  const ask: Ask = (method, path, body, headers) =>
+    servers.time.until(secondary.server.call(method, path, body, token, headers))
+  return { servers, primary, secondary, facts, ask }
+}
+
+/** By what it could be recognised in an answer. */
+async function factsOf(primary: ReplicatedServer): Promise<readonly string[]> {
+  const facts = ['zq-secret-text']
+  for (const path of [`mounts/${HIDDEN}`, `auth/${HIDDEN}`]) {
+    const { uuid, accessor } = (await primary.must('GET', `sys/${path}`)).body.data as Record<string, string>
+    facts.push(String(uuid), String(accessor))
+  }
+  const { id, uuid } = (await primary.must('GET', `sys/namespaces/${HIDDEN}ns`)).body.data as Record<string, string>
+  return [...facts, String(id), String(uuid)]
+}
+
+const textOf = ({ status, body }: Called): string => {
+  const { request_id: _id, ...rest } = body
+  return `${status} ${JSON.stringify(rest)}`
+}
+
+/** Requests that say something of a name. A mount, a login method, or a namespace has it. */
+const SAME: readonly (readonly [method: string, path: string, body?: object])[] = [
+  ['GET', 'NAME/keys/k'],
+  ['LIST', 'NAME/keys'],
+  ['POST', 'NAME/keys/k'],
+  ['POST', 'NAME/keys/other'],
+  ['DELETE', 'NAME/keys/k'],
+  ['POST', 'NAME/encrypt/k', { plaintext: 'YQ==' }],
+  ['POST', 'auth/NAME/login/u', { password: 'some-long-password' }],
+  ['GET', 'auth/NAME/users/u'],
+  ['POST', 'auth/NAME/users/u', { password: 'another-long-one' }],
+  ['GET', 'sys/mounts/NAME'],
+  ['GET', 'sys/mounts/NAME/tune'],
+  ['GET', 'sys/mounts/auth/NAME/tune'],
+  ['GET', 'sys/auth/NAME'],
+  ['GET', 'sys/auth/NAME/tune'],
+  ['GET', 'sys/internal/ui/mounts/NAME'],
+  ['POST', 'sys/capabilities-self', { paths: ['NAME/keys/k'] }],
+  ['LIST', 'sys/leases/lookup/NAME'],
+  ['LIST', 'sys/leases/lookup/auth/NAME/login'],
+  ['PUT', 'sys/leases/revoke-prefix/NAME'],
+  ['GET', 'sys/namespaces/NAMEns'],
+  ['GET', 'NAMEns/sys/mounts'],
+  ['GET', 'NAMEns/inner/keys/k'],
+  ['POST', 'NAMEns/sys/mounts/new', { type: 'transit' }],
+  ['POST', 'NAMEns/inner/keys/k'],
+  ['POST', 'sys/wrapping/wrap', { NAME: 1 }],
+]
+
+test('I9: what is filtered is answered as what never was there', async () => {
+  const { ask } = await stage(41)
+  for (const [method, path, body] of SAME) {
+    const answers: string[] = []
+    for (const name of [HIDDEN, NEVER]) {
+      const of = (text: string): string => text.replaceAll('NAME', name)
+      const sent = body === undefined ? undefined : JSON.parse(of(JSON.stringify(body)))
+      const answer = await ask(method, of(path), sent)
+      answers.push(
+        textOf(answer)
+          .replaceAll(name, 'NAME')
+          .replaceAll(/"(token|accessor|creation_time)":"[^"]*"/g, ''),
+      )
+    }
+    assert.equal(answers[0], answers[1], `${method} ${path}`)
+  }
+  const inside = (name: string) => ask('GET', 'sys/mounts', undefined, { namespace: `${name}ns` })
+  const [hidden, never] = [await inside(HIDDEN), await inside(NEVER)]
+  assert.deepEqual([hidden.status, textOf(hidden)], [404, textOf(never)])
+})
+
+test('I9: no list and no other read of the secondary tells of what is filtered', async () => {
+  const { primary, secondary, facts, ask } = await stage(42)
+  const reads = PLACED_ENDPOINTS.filter(
+    ({ mountPath, endpoint: { operation, givesStream } }) =>
+      ['sys/', 'identity/', 'auth/token/'].includes(mountPath) &&
+      ['read', 'list', 'scan'].includes(operation) &&
+      givesStream !== true,
+  )
+  assert.ok(reads.length > 60)
+  const wanted = [...facts, HIDDEN]
+  const told = async (of: (placed: Placed, path: string) => Promise<Called>) => {
+    const tellers: string[] = []
+    for (const placed of reads)
+      for (const path of pathsOf(placed, 'x')) {
+        const text = textOf(await of(placed, path))
+        if (wanted.some((fact) => text.includes(fact))) tellers.push(placed.endpoint.id)
+      }
+    return tellers
+  }
+  const methodOf = ({ endpoint }: Placed): string => WIRE_METHODS[endpoint.operation]
+  assert.deepEqual(await told((placed, path) => ask(methodOf(placed), path)), [])
+  // On the primary the same question finds them.
+  const there = await told((placed, path) => primary.call(methodOf(placed), path))
+  for (const id of ['mounts-list', 'auth-list', 'namespaces-list']) assert.ok(there.includes(id), `${id}: ${there}`)
+  const { body } = await secondary.call('GET', 'sys/replication/performance/status', undefined, '')
+  assert.equal(body.data?.filtered, true)
+})
+
+test('4c.22: a change that names what is filtered is 404 on the secondary, and changes nothing', async () => {
+  const { servers, primary, facts, ask } = await stage(43)
+  const before = await servers.time.until(primary.server.store.lastIndex())
+  const asked: readonly (readonly [method: string, path: string, body?: object])[] = [
+    ['POST', `sys/mounts/${HIDDEN}/tune`, { description: 'x' }],
+    ['DELETE', `sys/mounts/${HIDDEN}`],
+    ['POST', `sys/auth/${HIDDEN}/tune`, { description: 'x' }],
+    ['DELETE', `sys/auth/${HIDDEN}`],
+    ['POST', 'sys/remount', { from: HIDDEN, to: 'elsewhere' }],
+    ['POST', 'sys/remount', { from: `${HIDDEN}ns/inner`, to: 'elsewhere' }],
+    ['POST', 'sys/remount', { from: 'open', to: `${HIDDEN}ns/open` }],
+    ['POST', `sys/namespaces/${HIDDEN}ns`, { custom_metadata: {} }],
+    ['DELETE', `sys/namespaces/${HIDDEN}ns`],
+    ['POST', `sys/namespaces/api-lock/lock/${HIDDEN}ns`],
+    ['POST', 'sys/quotas/rate-limit/q', { path: `${HIDDEN}/`, rate: 1 }],
+    ['POST', 'sys/quotas/rate-limit/q', { path: `${HIDDEN}ns/`, rate: 1 }],
+  ]
+  for (const [method, path, body] of asked) {
+    const answer = await ask(method, path, body)
+    const text = textOf(answer)
+    assert.equal(answer.status, 404, `${method} ${path}: ${text}`)
+    for (const fact of facts) assert.ok(!text.includes(fact), `${method} ${path}: ${text}`)
+  }
+  assert.equal(await servers.time.until(primary.server.store.lastIndex()), before)
+  // A name that is taken shows as that, and as nothing else.
+  for (const path of [`sys/mounts/${HIDDEN}`, `sys/mounts/${HIDDEN}/more`]) {
+    const { status, body } = await ask('POST', path, { type: 'transit' })
+    assert.deepEqual([status, body.errors], [400, ['path is already in use']])
+  }
+})

@@ -41,15 +41,21 @@ function at(path: string, { id = '' }: { readonly id: string | undefined }): str
   return `${path}/${cleanPath(id)}`
 }
 
-const read = callCommand({
+/** Without a filter the answer is empty, and that is no failure. */
+const read = command({
   name: 'read',
   summary: 'Show the filter of a secondary',
   usage: '',
   describe: ['The token needs "read" on sys/replication/performance/primary/paths-filter/ID.'],
   examples: ['operator replication filter read -id=region-b'],
-  options: ID,
-  request: ({ options }) => ({ doing: 'reading the filter', method: 'GET', path: at(FILTER, options) }),
-  table: (body, { options }) => formatFilter(exactMember(body, 'data'), options.id),
+  options: { ...ID, ...UNWRAPPED_OPTIONS },
+  args: { needed: [], most: 0 },
+  run: async ({ io, options }) => {
+    const path = at(FILTER, options)
+    const { body = {} } = await connect(io, options).send({ doing: 'reading the filter', method: 'GET', path })
+    await printAnswer(io, options, body, () => formatFilter(exactMember(body, 'data'), options.id))
+    return 0
+  },
 })
 
 function formatFilter(filter: Json | undefined, id = ''): string {

@@ -1,10 +1,10 @@
-// What a filtered secondary answers: of what is filtered, no more than of what never was.
+// What a filtered secondary answers and keeps: of what is filtered, no more than of what never was.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PLACED_ENDPOINTS, type Placed, pathsOf, WIRE_METHODS } from '../fixtures/endpoint-table.ts'
 import type { Called, Headers } from '../fixtures/memory-server.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
-import { performanceServers } from '../fixtures/replicated-servers.ts'
+import { performanceServers, ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
 const FILTER = 'sys/replication/performance/primary/paths-filter/two'
 const EVERYTHING = 'path "*" { capabilities = ["create","read","update","patch","delete","list","scan","sudo"] }'
@@ -14,9 +14,8 @@ const [HIDDEN, NEVER] = ['zqhidden', 'zqnever1']
 
 type Ask = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Called>
 
-/** A mount, a login method and a namespace of that name are filtered, before the secondary has seen any of them. */
-async function stage(seed: number) {
-  const { servers, primary, secondary } = await performanceServers(seed)
+/** Of a name that is there: a mount, a login method and a namespace with a mount. */
+async function grow(primary: ReplicatedServer): Promise<readonly string[]> {
   const shared = async (path: string, body: object) => primary.must('POST', path, body)
   await primary.must('PUT', 'sys/policies/acl/admin', { policy: EVERYTHING })
   await shared('sys/mounts/open', { type: 'transit' })
@@ -26,11 +25,19 @@ async function stage(seed: number) {
   await shared(`auth/${HIDDEN}/users/u`, { password: 'some-long-password' })
   await shared(`sys/namespaces/${HIDDEN}ns`, { custom_metadata: { of: 'zq-secret-text' } })
   await shared(`${HIDDEN}ns/sys/mounts/inner`, { type: 'transit' })
-  const facts = await factsOf(primary)
-  await shared(FILTER, { mode: 'deny', paths: [HIDDEN, `auth/${HIDDEN}`, `${HIDDEN}ns`] })
+  return factsOf(primary)
+}
+
+const FILTERED = { mode: 'deny', paths: [HIDDEN, `auth/${HIDDEN}`, `${HIDDEN}ns`] }
+
+/** All of that is filtered, after the secondary has seen it. */
+async function stage(seed: number) {
+  const { servers, primary, secondary } = await performanceServers(seed)
+  const facts = await grow(primary)
+  await servers.level(primary, secondary, 60_000, 'performance')
+  await primary.must('POST', FILTER, FILTERED)
   await servers.time.pass(100)
   await servers.level(primary, secondary, 60_000, 'performance')
-  await servers.time.pass(5_000)
   const made = await secondary.must('POST', 'auth/token/create', { policies: ['admin'] })
   const token = (made.body.auth as { readonly client_token: string }).client_token
   const ask: Ask = (method, path, body, headers) =>
@@ -83,7 +90,7 @@ const SAME: readonly (readonly [method: string, path: string, body?: object])[] 
   ['POST', 'sys/wrapping/wrap', { NAME: 1 }],
 ]
 
-test('I9: what is filtered is answered as what never was there', async () => {
+test('R-02, P-54: what is filtered is answered as what never was there', async () => {
   const { ask } = await stage(41)
   for (const [method, path, body] of SAME) {
     const answers: string[] = []
@@ -104,7 +111,7 @@ test('I9: what is filtered is answered as what never was there', async () => {
   assert.deepEqual([hidden.status, textOf(hidden)], [404, textOf(never)])
 })
 
-test('I9: no list and no other read of the secondary tells of what is filtered', async () => {
+test('R-02, P-54: no list and no other read of the secondary tells of what is filtered', async () => {
   const { primary, secondary, facts, ask } = await stage(42)
   const reads = PLACED_ENDPOINTS.filter(
     ({ mountPath, endpoint: { operation, givesStream } }) =>
@@ -160,5 +167,44 @@ test('4c.22: a change that names what is filtered is 404 on the secondary, and c
   for (const path of [`sys/mounts/${HIDDEN}`, `sys/mounts/${HIDDEN}/more`]) {
     const { status, body } = await ask('POST', path, { type: 'transit' })
     assert.deepEqual([status, body.errors], [400, ['path is already in use']])
+  }
+})
+
+/** Which of these stand in clear in what the store of a cluster keeps: keys, the log, the tree. */
+function keptOf({ tables }: ReplicatedServer, facts: readonly string[]): string[] {
+  const { entries, log, tree, buckets } = tables
+  const texts = [...entries.keys, ...(tree?.pages.keys() ?? []), ...buckets.map(({ key }) => key)]
+  const all = Buffer.concat([Buffer.from(texts.join('\n')), ...log.map(({ record }) => record)])
+  return facts.filter((fact) => all.includes(fact))
+}
+
+/** UUIDs and ids are in the keys of what is stored. What a mount is called is sealed. */
+const inKeys = (facts: readonly string[]): string[] =>
+  facts.filter((fact) => !/^(zq|auth_|userpass_|transit_)/.test(fact))
+
+test('R-01: what is filtered later goes from all that the store of the secondary keeps', async () => {
+  const { servers, primary, secondary, facts } = await stage(44)
+  const marks = inKeys(facts)
+  assert.deepEqual(keptOf(primary, marks).length, marks.length - 1)
+  await servers.time.pass(60_000)
+  assert.deepEqual(keptOf(secondary, marks), [])
+})
+
+test('R-03: of what was filtered before its activation the secondary never keeps anything', async () => {
+  const servers = new ReplicatedServers(45)
+  const [primary, secondary] = [await servers.start('one'), await servers.start('two')]
+  const facts = await grow(primary)
+  await servers.enable(primary, 'performance')
+  const token = await servers.token(primary, 'two', {}, 'performance')
+  await primary.must('POST', FILTER, FILTERED)
+  await secondary.must('POST', 'sys/replication/performance/secondary/enable', { token })
+  await servers.level(primary, secondary, 60_000, 'performance')
+  await servers.giveRootToken(primary, secondary)
+  assert.equal((await secondary.call('GET', 'open/keys/none')).status, 404)
+  await secondary.must('POST', 'open/keys/k')
+  for (let each = 0; each < 5; each++) {
+    await primary.must('POST', `${HIDDEN}/keys/k/rotate`)
+    await servers.time.pass(100)
+    assert.deepEqual(keptOf(secondary, inKeys(facts)), [])
   }
 })

@@ -88,6 +88,7 @@ class OwnReplication implements ReplicationRoom {
   readonly #primarySide: PrimarySide
   readonly #secondarySide: SecondarySide
   readonly #handingOver: HandingOver
+  readonly #reading: ReadingReach
   readonly #plays = new OneAtATime()
   readonly #renewal: PeriodicTask
   /** The port that was opened where the configuration leaves it to the system. */
@@ -129,6 +130,7 @@ class OwnReplication implements ReplicationRoom {
       play: () => this.#play(),
     })
     const reading = new ReadingReach({ store, barrier: storage.barrier, ticks: world.ticks })
+    this.#reading = reading
     const onTrust = (): Promise<void> => changingAuthority.goOn()
     const ofPrimary = { bundle: seal.bundle, handingOver, sendAway, onTrust, reading }
     const primarySide = new PrimarySide({ ...common, ...shared, ...ofPrimary })
@@ -191,7 +193,6 @@ class OwnReplication implements ReplicationRoom {
         timers: world.timers,
         primaryAddress,
       }),
-      onFilterChanged: () => {},
     })
     this.#renewal = new PeriodicTask(
       async () => {
@@ -249,6 +250,7 @@ class OwnReplication implements ReplicationRoom {
     await this.#plays.run(() => {
       // Not before: what ran until now may have made one.
       this.#ownParts.forget()
+      this.#reading.forget()
       return this.#links.control.play({ facts: this.#facts(), listenAt: [], parts: [] })
     })
   }

@@ -73,7 +73,6 @@ export type OperationsParts = {
   readonly facts: () => NodeFacts
   readonly reading: PathsFiltersParts['reading']
   readonly toPrimary: PathsFiltersParts['toPrimary']
-  readonly onFilterChanged: PathsFiltersParts['onFilterChanged']
   /** Takes over the role and the links that the records say. */
   readonly changed: () => Promise<void>
 }

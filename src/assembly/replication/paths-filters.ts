@@ -18,13 +18,11 @@ export type PathsFiltersParts = {
   readonly clusterId: () => string
   readonly reading: Pick<ReadingReach, 'filteredNow'>
   readonly toPrimary: Pick<PrimaryLink, 'filteredHere'>
-  /** The filter of a secondary was set or removed. */
-  readonly onFilterChanged: (id: string) => void
 }
 
 /** The filters of one server. */
 export function pathsFilters(parts: PathsFiltersParts): PathsFilters {
-  const { view, links, clusterId, reading, toPrimary, onFilterChanged } = parts
+  const { view, links, clusterId, reading, toPrimary } = parts
   /** Another cluster may have the id of this one's token as its own: the name of the token comes first. */
   const idOf = async (given: string): Promise<string> => {
     const { secondaries } = await links.status()
@@ -43,7 +41,6 @@ export function pathsFilters(parts: PathsFiltersParts): PathsFilters {
       orRefused(async () => {
         const id = await idOf(given)
         await view.transaction((tx) => putFilter(tx, { id, mode, paths: [...paths] }))
-        onFilterChanged(id)
       }),
     preview: (given, { mode, paths }) =>
       orRefused(async () => {
@@ -59,7 +56,6 @@ export function pathsFilters(parts: PathsFiltersParts): PathsFilters {
       orRefused(async () => {
         const id = await idOf(given)
         await view.transaction((tx) => removeFilter(tx, id))
-        onFilterChanged(id)
       }),
     filtered: (given) =>
       orRefused(async () => {

@@ -140,6 +140,39 @@ test('a mount that cannot be read leaves it unknown what a secondary gets', asyn
   await assert.rejects(readingOf(server).reading.reachAsOfNow('two'))
 })
 
+test('an entry that did not change is not opened again, and nothing is kept of one that was forgotten', async () => {
+  const server = await startNamespacedServer(['a'])
+  const uuid = await mounted(server, 'a/', 'one/')
+  await mounted(server, '', 'two/')
+  await filter(server, 'two', { mode: 'allow', paths: ['a/'] })
+  const { store, node } = server
+  let opened: string[] = []
+  const barrier = {
+    open: (key: string, value: Buffer) => {
+      if (key.includes('/core/mounts/')) opened.push(key)
+      return node.storage.barrier.open(key, value)
+    },
+  }
+  const reading = new ReadingReach({ store, barrier, ticks: eventLoop })
+  const openedBy = async (work: () => Promise<unknown> = async () => {}) => {
+    await work()
+    opened = []
+    const { reach } = await reading.reachAsOfNow('two')
+    assert.equal(reach?.mounts.has(uuid), true)
+    return opened.length
+  }
+  const all = await openedBy()
+  // Those of the root, and both.
+  assert.equal(all, 5)
+  assert.equal(await openedBy(), 0)
+  assert.equal(await openedBy(() => server.ask('POST', 'sys/mounts/two/tune', { description: 'x' })), 1)
+  assert.equal(await openedBy(() => mounted(server, '', 'three/')), 1)
+  assert.equal(await openedBy(() => server.ask('DELETE', 'sys/mounts/three')), 0)
+  const gone = await reading.filteredNow('two')
+  assert.deepEqual(gone.now.filteredMounts, ['two/'])
+  assert.equal(await openedBy(async () => reading.forget()), all)
+})
+
 test('a read of many mounts goes in steps, and those who ask before it begins share it', async () => {
   const server = await startNamespacedServer([])
   const made = (path: string): MountEntry =>

@@ -47,12 +47,17 @@ type Read = {
   readonly ofSecondaries: ReadonlyMap<string, Buffer>
 }
 
+/** A mount, and its entry as it was stored. */
+type KnownMount = { readonly mount: PlacedMount; readonly stored: Buffer }
+
 /** Reads on the thread that writes. */
 export class ReadingReach {
   readonly #parts: ReadingReachParts
   readonly #reads = new OneAtATime()
   /** The read whose snapshot is not open yet. */
   #next: Promise<Read> | undefined
+  /** The mounts of the last read, by the keys of their entries: most are the same at the next one. */
+  #known: ReadonlyMap<string, KnownMount> = new Map()
 
   constructor(parts: ReadingReachParts) {
     this.#parts = parts
@@ -81,6 +86,11 @@ export class ReadingReach {
     return { now: filteredBy(this.#filterOf(read, id), read), instead: filteredBy(wanted, read) }
   }
 
+  /** Nothing is kept in clear: the server is being sealed. */
+  forget(): void {
+    this.#known = new Map()
+  }
+
   #filterOf({ ofSecondaries }: Read, id: string): PathsFilter | undefined {
     const key = SETS_FOLDER + filterPath(id)
     const stored = ofSecondaries.get(key)
@@ -95,8 +105,16 @@ export class ReadingReach {
     return this.#next
   }
 
+  /** To open and read an entry costs far more than to compare it. */
+  #mountIn({ key, value }: Entry, namespace: string, before: KnownMount | undefined): KnownMount {
+    if (before?.stored.equals(value) === true) return before
+    const { uuid, path, type } = decodeMountEntry(this.#parts.barrier.open(key, value))
+    return { mount: { uuid, namespace, path, type }, stored: value }
+  }
+
   async #readNow(): Promise<Read> {
     const { store, barrier, ticks } = this.#parts
+    const before = this.#known
     const snapshot = await store.snapshot()
     try {
       const steps = new Steps(snapshot, ticks)
@@ -104,13 +122,13 @@ export class ReadingReach {
       for (const folder of OF_SECONDARIES)
         for await (const { key, value } of steps.below(folder)) ofSecondaries.set(key, value)
       const namespaces = await namespacesOf(steps, barrier)
-      const mounts: PlacedMount[] = []
-      for (const id of [ROOT_NAMESPACE, ...namespaces.map((one) => one.id)]) {
-        for await (const { key, value } of steps.below(`${id}/core/mounts/`)) {
-          const { uuid, path, type } = decodeMountEntry(barrier.open(key, value))
-          mounts.push({ uuid, namespace: id, path, type })
-        }
-      }
+      const found = new Map<string, KnownMount>()
+      for (const id of [ROOT_NAMESPACE, ...namespaces.map((one) => one.id)])
+        for await (const entry of steps.below(`${id}/core/mounts/`))
+          found.set(entry.key, this.#mountIn(entry, id, before.get(entry.key)))
+      // What was forgotten meanwhile stays forgotten.
+      if (this.#known === before) this.#known = found
+      const mounts = [...found.values()].map(({ mount }) => mount)
       return { index: snapshot.index, namespaces, mounts, ofSecondaries }
     } finally {
       await snapshot.close()

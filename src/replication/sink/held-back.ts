@@ -21,6 +21,11 @@ export class HeldBack {
     this.#entries.clear()
   }
 
+  /** What this cluster is not to have any more never comes to be seen. */
+  keepOnly(isReached: (key: string) => boolean): void {
+    for (const key of this.#entries.keys()) if (!isReached(key)) this.#entries.delete(key)
+  }
+
   /** What came, without what is held back of it. */
   async without({ changes, state }: Taken): Promise<Taken> {
     const left: AdoptedChange[] = []

@@ -3,7 +3,7 @@ import type { AdoptOptions, Store, Transaction } from '../../storage/contract.ts
 import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Place } from '../protocol/messages.ts'
 import { receivedChange } from '../protocol/sent-records.ts'
-import type { SetReach } from '../reach.ts'
+import { reachedKeys, type SetReach } from '../reach.ts'
 import { treeKeeper } from '../source/source-keeper.ts'
 import type { HeldBack } from './held-back.ts'
 import type { SinkBatch, SinkKeeper } from './sink-parts.ts'
@@ -39,6 +39,7 @@ export function sinkKeeper(
     take: async ({ mode, after, records, at, state: told, transfer, reach, isShown }: SinkBatch) => {
       const came = records.map(({ historyId, record }) => receivedChange(record, family, historyId))
       if (mode === 'anew') heldBack?.clear()
+      if (reach !== undefined) heldBack?.keepOnly(reachedKeys(reach.only))
       const taken = { changes: came, state: isShown ? shown(heldBack, told) : told }
       const isHeld = heldBack !== undefined && transfer?.what === 'difference' && !isShown
       const { changes, state } = isHeld ? await heldBack.without(taken) : taken

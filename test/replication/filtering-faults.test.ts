@@ -1,0 +1,142 @@
+// Whole servers in virtual time: what goes wrong while a filter changes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { operationToken, promote, shareOf } from '../fixtures/failing-over.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import { bothWays, performanceServers } from '../fixtures/replicated-servers.ts'
+
+const filterOf = (id: string): string => `sys/replication/performance/primary/paths-filter/${id}`
+const FAMILY = 'performance'
+const REACH = 'root/core/replication/performance/reach'
+
+async function entriesOf({ server }: ReplicatedServer) {
+  const snapshot = await server.store.snapshot()
+  try {
+    return await snapshot.stored('', Number.POSITIVE_INFINITY)
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** Stored keys of the set that name one of these. */
+const naming = async (cluster: ReplicatedServer, name: string): Promise<string[]> =>
+  (await entriesOf(cluster)).filter(({ key, class: of }) => of === 'replicated' && key.includes(name)).map((e) => e.key)
+
+async function uuidOf(cluster: ReplicatedServer, path: string): Promise<string> {
+  const { body } = await cluster.must('GET', `sys/mounts/${path}`)
+  return String((body.data as { readonly uuid: string }).uuid)
+}
+
+const found = async (cluster: ReplicatedServer, path: string): Promise<number> =>
+  (await cluster.call('GET', path)).status
+
+async function started(seed: number) {
+  const { servers, primary, secondary } = await performanceServers(seed)
+  const level = () => servers.level(primary, secondary, 60_000, FAMILY)
+  for (const path of ['open', 'kept']) {
+    await primary.must('POST', `sys/mounts/${path}`, { type: 'transit' })
+    await primary.must('POST', `${path}/keys/k`)
+  }
+  await level()
+  const filter = async (body: object | undefined) => {
+    if (body === undefined) await primary.must('DELETE', filterOf('two'))
+    else await primary.must('POST', filterOf('two'), body)
+  }
+  const slow = (latencyMs: number) => {
+    for (const [from, to] of bothWays(primary, secondary)) servers.network.set(from, to, { delayMs: latencyMs })
+  }
+  const hidden = await uuidOf(primary, 'kept')
+  return { servers, primary, secondary, level, filter, hidden, slow }
+}
+
+for (const waitMs of [200, 400, 600, 800, 1_000, 1_200, 1_400, 1_600, 1_800, 2_000]) {
+  test(`a mount that is forbidden again ${waitMs} ms into its comparison is not shown`, async () => {
+    const { servers, secondary, filter, hidden, slow, level } = await started(1)
+    await filter({ mode: 'deny', paths: ['kept'] })
+    await servers.time.pass(5_000)
+    assert.deepEqual(await naming(secondary, hidden), [])
+    slow(100)
+    await filter(undefined)
+    await servers.time.pass(waitMs)
+    await filter({ mode: 'deny', paths: ['kept'] })
+    await servers.time.pass(10_000)
+    await level()
+    assert.deepEqual(await naming(secondary, hidden), [])
+    assert.equal(await found(secondary, 'sys/mounts/kept'), 400)
+  })
+}
+
+/** Runs it as soon as the cluster has news of its filter, before anything else happens. */
+const onNews = ({ server }: ReplicatedServer, run: () => void): (() => boolean) => {
+  let isDone = false
+  server.store.onCommit(({ operations }) => {
+    if (isDone || !operations.some(({ key }) => key === REACH)) return
+    isDone = true
+    run()
+  })
+  return () => isDone
+}
+
+/** A filtered secondary that has as many keys to remove as take two steps, and a DR secondary of it. */
+async function withStandIn(seed: number) {
+  const all = await started(seed)
+  const { servers, primary, secondary } = all
+  for (let key = 0; key < 30; key++) await primary.must('POST', `kept/keys/k${key}`)
+  const token = await operationToken(primary)
+  await all.level()
+  const standIn = await servers.start('stand-in')
+  await servers.activate(secondary, standIn)
+  await servers.level(secondary, standIn)
+  await servers.time.pass(1_000)
+  await servers.level(secondary, standIn)
+  standIn.rootToken = secondary.rootToken
+  return { ...all, standIn, token }
+}
+
+test('a DR secondary of a filtered secondary restarts while that one removes', async () => {
+  const { servers, primary, secondary, filter, hidden, standIn } = await withStandIn(2)
+  const isNews = onNews(standIn, () => servers.cut(secondary, standIn))
+  await filter({ mode: 'deny', paths: ['kept'] })
+  await servers.time.pass(100)
+  assert.ok(isNews())
+  const left = await naming(standIn, hidden)
+  assert.ok(left.length > 10, `${left.length}`)
+  standIn.kill()
+  await servers.time.until(standIn.restart(shareOf(primary)))
+  await servers.time.pass(20_000)
+  assert.deepEqual(await naming(standIn, hidden), left)
+  servers.heal(secondary, standIn)
+  await servers.time.pass(20_000)
+  await servers.level(secondary, standIn)
+  await servers.requireSame(secondary, standIn)
+  assert.deepEqual(await naming(standIn, hidden), [])
+})
+
+test('a filtered secondary that is promoted while it removes goes on removing', async () => {
+  const { servers, primary, secondary, filter, hidden } = await started(3)
+  const isNews = onNews(secondary, () => secondary.kill())
+  await filter({ mode: 'deny', paths: ['kept'] })
+  await servers.time.pass(100)
+  assert.ok(isNews())
+  servers.cut(primary, secondary)
+  await servers.time.until(secondary.restart(shareOf(primary)))
+  assert.ok((await naming(secondary, hidden)).length > 0)
+  await secondary.must('POST', 'sys/replication/performance/secondary/promote', { force: true })
+  await servers.time.pass(20_000)
+  assert.deepEqual(await naming(secondary, hidden), [])
+})
+
+test('a DR secondary that takes the place of a filtered secondary removes what was left', async () => {
+  const { servers, primary, secondary, filter, hidden, standIn, token } = await withStandIn(4)
+  const isNews = onNews(standIn, () => servers.cut(secondary, standIn))
+  await filter({ mode: 'deny', paths: ['kept'] })
+  await servers.time.pass(100)
+  assert.ok(isNews())
+  secondary.kill()
+  await servers.time.pass(20_000)
+  const promoted = await promote(standIn, token, { force: true })
+  assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+  await servers.time.pass(20_000)
+  assert.deepEqual(await naming(standIn, hidden), [])
+  await servers.level(primary, standIn, 60_000, FAMILY)
+})

@@ -61,6 +61,7 @@ const OF_A_CLUSTER = [
   'aliases without an entity',
   'the upkeep of local mounts',
   'what engines of local mounts begin',
+  'what a filter keeps from this cluster',
 ]
 const OF_A_NODE = [
   'declared audit devices',
@@ -78,7 +79,7 @@ const ROLES: readonly { readonly name: string; readonly role: Partial<NodeRole>;
     {
       name: 'a performance secondary whose copy is not whole',
       role: { performance: 'bootstrapping' },
-      does: ['keys of this cluster', ...OF_A_NODE],
+      does: ['keys of this cluster', 'what a filter keeps from this cluster', ...OF_A_NODE],
     },
     { name: 'a DR secondary whose copy is not whole', role: { dr: 'bootstrapping' }, does: OF_A_NODE },
     { name: 'a standby', role: { isStandby: true }, does: OF_A_NODE },

@@ -54,7 +54,7 @@ export type OwnWorkRooms = {
   readonly ownPartOfNamespaces: Pick<OwnPartOfNamespaces, 'start' | 'stop'>
   readonly services: Pick<SystemServices, 'versions' | 'reloads'>
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
-  readonly replication: Pick<ReplicationRoom, 'open' | 'close'>
+  readonly replication: Pick<ReplicationRoom, 'open' | 'close' | 'removal'>
   readonly storage: Pick<SealedStorage, 'barrier' | 'view'>
   readonly store: Pick<Store, 'transaction' | 'histories'>
   readonly random: Random
@@ -148,6 +148,14 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
     },
     ...workOfMounts(rooms, 'shared'),
     ...workOfMounts(rooms, 'local'),
+    {
+      // Before the links: the next word of the primary may allow some of it again.
+      name: 'what a filter keeps from this cluster',
+      changes: 'cluster',
+      whileCopied: true,
+      begin: () => replication.removal.start(),
+      end: () => replication.removal.stop(),
+    },
     {
       name: 'links to other clusters',
       changes: 'node',

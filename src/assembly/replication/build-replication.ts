@@ -60,6 +60,7 @@ export type RoomsOfLinks = Pick<NodeRooms, 'primaryAddress' | 'storage'> &
 const NO_LINKS: ReplicationRoom = {
   operations: noOperations(),
   owner: undefined,
+  removal: { start: () => {}, stop: () => {} },
   open: async () => {},
   close: () => {},
   forget: async () => {},
@@ -79,6 +80,7 @@ export function buildReplication(parts: WritingParts, rooms: RoomsOfLinks, seal:
 class OwnReplication implements ReplicationRoom {
   readonly operations: ReplicationOperations
   readonly owner: LinkOwner
+  readonly removal: ReplicationRoom['removal']
   readonly #links: ReplicationParts
   readonly #parts: WritingParts
   readonly #seal: SealForLinks
@@ -146,6 +148,7 @@ class OwnReplication implements ReplicationRoom {
     })
     this.#primarySide = primarySide
     this.#secondarySide = secondarySide
+    this.removal = secondarySide.removal
     const secondaries = new FilteredSecondaries({ view: this.#view, ...rooms })
     this.owner = joined(primarySide, secondarySide, handedSide({ core, secondaries, reading, log: this.#log }))
     const facts = (): NodeFacts => this.#facts()
@@ -223,7 +226,6 @@ class OwnReplication implements ReplicationRoom {
     } catch (cause) {
       this.#log('warn', 'The log may be kept for secondaries that were revoked', { cause: describeCause(cause) })
     }
-    this.#secondarySide.open()
     this.#renewal.start(await this.#firstPlay())
   }
 
@@ -241,7 +243,6 @@ class OwnReplication implements ReplicationRoom {
   close(): void {
     this.#isOpen = false
     this.#handingOver.drop()
-    this.#secondarySide.close()
     this.#renewal.stop()
   }
 

@@ -39,22 +39,25 @@ export class KeptReach {
     else if ((await tx.get(KEY)) !== undefined) tx.delete(systemScope, KEY)
   }
 
-  /** Nothing is left of these scopes. */
+  /** These scopes were removed. Of one that was allowed and forbidden since, something is here again. */
   async left(scopes: readonly string[]): Promise<void> {
     const path = setPath('performance', 'reach')
+    const gone = new Set<string>()
+    for (const scope of scopes) if ((await this.keysOf(scope)).length === 0) gone.add(scope)
     await this.#parts.view.transaction(async (tx) => {
       const { reach, leaving } = await readReach(tx)
-      const still = leaving.filter((scope) => !scopes.includes(scope))
+      const still = leaving.filter((scope) => !gone.has(scope))
       if (reach !== undefined || still.length > 0) tx.put(path, encodeReach({ reach, leaving: still }))
       else if ((await tx.get(path)) !== undefined) tx.delete(path)
     })
   }
 
-  /** Parts of the tree that are here, and that a cluster with this reach is not to have. */
+  /** Parts of the tree that are here, or being removed, and that a cluster with this reach is not to have. */
   async strayScopes(reach: SetReach | undefined): Promise<readonly string[]> {
     if (reach === undefined) return []
     const isReached = reachedScopes(reach)
-    return (await this.#parts.store.scopes()).filter((scope) => !isReached(scope))
+    const { leaving } = await this.noted()
+    return [...new Set([...leaving, ...(await this.#parts.store.scopes())])].filter((scope) => !isReached(scope))
   }
 
   /** Keys of the entries without which nobody sees what is in these scopes. */

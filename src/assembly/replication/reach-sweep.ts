@@ -5,7 +5,6 @@ import type { Leases } from '../../auth/leases.ts'
 import type { Log } from '../../lib/log.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
 import type { World } from '../../lib/world.ts'
-import { reachedScopes } from '../../replication/reach.ts'
 import { SYSTEM_SCOPE } from '../../storage/contract.ts'
 import { isClosed } from '../../storage/errors.ts'
 import type { KeptReach } from './kept-reach.ts'
@@ -15,11 +14,10 @@ const RETRY_MS = 5_000
 /** The parts that it works with. */
 export type ReachSweepParts = {
   readonly kept: Pick<KeptReach, 'noted' | 'left' | 'keysOf'>
-  /**
-   * Runs a step while nothing of the primary is applied: removes the keys that it returns. False: this cluster follows
-   * no primary in the family performance.
-   */
-  readonly remove: (keys: () => Promise<readonly string[]>) => Promise<boolean>
+  /** Runs a step while nothing of the primary is applied. */
+  readonly alone: <T>(step: () => Promise<T>) => Promise<T>
+  /** Removes entries of the set. False: this cluster must not, as things are. */
+  readonly remove: (keys: readonly string[]) => Promise<boolean>
   /** Has the store forget what was removed up to now. */
   readonly purge: () => Promise<void>
   readonly leases: Pick<Leases, 'revokeAllOf'>
@@ -54,7 +52,7 @@ export class ReachSweep {
   }
 
   async #sweep(): Promise<number> {
-    const { kept, purge, log } = this.#parts
+    const { kept, alone, purge, log } = this.#parts
     const { leaving } = await kept.noted()
     if (leaving.length === 0) return Infinity
     await this.#revokeTokens(leaving)
@@ -66,7 +64,7 @@ export class ReachSweep {
       }
     }
     await purge()
-    await kept.left(leaving)
+    await alone(() => kept.left(leaving))
     log('info', 'What a filter keeps from this cluster was removed', { entries })
     // More may be leaving since.
     return 0
@@ -86,16 +84,13 @@ export class ReachSweep {
   }
 
   /** How many were removed; undefined: nothing is removed any more. */
-  async #removeSome(scope: string): Promise<number | undefined> {
-    const { kept, remove } = this.#parts
-    let count = 0
-    const isOn = await remove(async () => {
-      const { reach } = await kept.noted()
+  #removeSome(scope: string): Promise<number | undefined> {
+    const { kept, alone, remove } = this.#parts
+    return alone(async () => {
+      const { leaving } = await kept.noted()
       // It may be allowed again meanwhile.
-      const keys = reachedScopes(reach)(scope) ? [] : await kept.keysOf(scope)
-      count = keys.length
-      return keys
+      const keys = leaving.includes(scope) ? await kept.keysOf(scope) : []
+      return keys.length === 0 || (await remove(keys)) ? keys.length : undefined
     })
-    return isOn ? count : undefined
   }
 }

@@ -7,6 +7,8 @@ export type ReplicationRoom = {
   readonly operations: ReplicationOperations
   /** Undefined: this server has no links. */
   readonly owner: LinkOwner | undefined
+  /** Removes what a filter lets this cluster have no more. */
+  readonly removal: { start(): void; stop(): void }
   /** Opens the links that the records say, while the server is open. Never rejects: a failure is logged. */
   open(): Promise<void>
   close(): void

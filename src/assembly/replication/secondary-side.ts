@@ -39,6 +39,7 @@ import { HeldBack } from '../../replication/sink/held-back.ts'
 import { type SinkNote, sinkKeeper, type TakenWith } from '../../replication/sink/sink-keeper.ts'
 import type { SinkBatch, SinkKeeper, Transfer } from '../../replication/sink/sink-parts.ts'
 import type { Barrier } from '../../storage/barrier.ts'
+import { scopeOfKey } from '../../storage/classes.ts'
 import { type Adopted, type Store, systemScope, type Transaction, type TreeBucket } from '../../storage/contract.ts'
 import { StorageRefused } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -121,7 +122,8 @@ export class SecondarySide implements SecondaryOwner {
     this.#sweep = new ReachSweep({
       ...parts,
       kept: this.#reach,
-      remove: (keys) => this.#taking.run(() => this.#remove(keys)),
+      alone: (step) => this.#taking.run(step),
+      remove: (keys) => this.#remove(keys),
       purge: () => this.#purge(),
     })
   }
@@ -253,9 +255,8 @@ export class SecondarySide implements SecondaryOwner {
   async #narrowed(family: ReplicationFamily, batch: SinkBatch): Promise<SinkBatch> {
     if (batch.reach === undefined) return batch
     if (family !== 'performance') throw new ProtocolFault('damaged', 'The primary of a DR secondary sent a filter')
-    const stray = await this.#reach.strayScopes(batch.reach.only)
-    const gone = await this.#reach.showing(stray)
-    const leaving = [...new Set([...(await this.#reach.noted()).leaving, ...stray])]
+    const leaving = await this.#reach.strayScopes(batch.reach.only)
+    const gone = await this.#reach.showing(leaving)
     return { ...batch, state: { entries: [], gone }, reach: { ...batch.reach, leaving } }
   }
 
@@ -267,19 +268,23 @@ export class SecondarySide implements SecondaryOwner {
     await store.purge(index)
   }
 
-  /** Removes entries that this cluster is not to have, as of where it stands. False: it follows no primary. */
-  async #remove(keys: () => Promise<readonly string[]>): Promise<boolean> {
-    const { view, store } = this.#parts
+  /**
+   * Removes entries that this cluster is not to have: of a secondary, as of where it stands. That is no step of what its
+   * primary sends, and so leaves what is noted of that alone.
+   */
+  async #remove(keys: readonly string[]): Promise<boolean> {
+    const { view, store, rotation } = this.#parts
+    const state = await view.transaction((tx) => readState(tx, 'performance'))
+    if (state === undefined || state.mode === 'primary') {
+      if (state?.isFenced) return false
+      await store.transaction(async (tx) => {
+        for (const key of keys) tx.delete(scopeOfKey(key, 'replicated'), key)
+      })
+      return true
+    }
     const at = (await store.position()).origins.find(({ family }) => family === 'performance')
-    const { mode, transfer } = await view.transaction(async (tx) => ({
-      ...(await modeOf(tx, 'performance')),
-      transfer: await readTransfer(tx, 'performance'),
-    }))
-    const isFollowing = (mode === 'secondary' || mode === 'bootstrapping') && !this.#ended.has('performance')
-    if (at === undefined || !isFollowing) return false
-    const state = { entries: [], gone: await keys() }
-    if (state.gone.length === 0) return true
-    const taken = await this.#keepers.performance.take({ mode: 'redo', after: at, records: [], at, state, transfer })
+    if (at === undefined) return false
+    const taken = await rotation.adopt([], { mode: 'redo', after: at, at, state: { entries: [], gone: keys } })
     if (taken.kind !== 'adopted') throw new StorageRefused(taken.sentence)
     return true
   }
@@ -317,13 +322,9 @@ export class SecondarySide implements SecondaryOwner {
     return family === 'performance' ? (await this.#reach.noted()).reach : undefined
   }
 
-  /** Removes what is left of what this cluster is not to have, from now on. */
-  open(): void {
-    this.#sweep.start()
-  }
-
-  close(): void {
-    this.#sweep.stop()
+  /** Removes what is left of what this cluster is not to have. */
+  get removal(): Pick<ReachSweep, 'start' | 'stop'> {
+    return this.#sweep
   }
 
   mend(family: ReplicationFamily): Promise<void> {

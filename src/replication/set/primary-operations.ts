@@ -15,12 +15,14 @@ import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { faultOfPeerId, peerSegment } from './peer-name.ts'
 import {
   allSecondaries,
+  encodeReach,
   familyParts,
   filterPath,
   findSecondary,
   MAX_SECONDARIES,
   putSecondary,
   putState,
+  readReach,
   readState,
   registryFolder,
   type SecondaryEntry,
@@ -116,13 +118,15 @@ export async function disableFamily(
   if (family === 'dr' && operation === 'secondary/disable') await wipeFamily(tx, 'performance')
 }
 
-/** Removes all that the cluster keeps of a family. */
+/** Removes all that the cluster keeps of a family. What a filter has taken from it goes on being removed. */
 export async function wipeFamily(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
-  for (;;) {
+  const leaving = family === 'performance' ? (await readReach(tx)).leaving : []
+  for (let more = true; more; ) {
     const keys = await tx.keys(`${family}/`, '', WIPE_PAGE)
     for (const key of keys) tx.delete(key)
-    if (keys.length < WIPE_PAGE) return
+    more = keys.length === WIPE_PAGE
   }
+  if (leaving.length > 0) tx.put(setPath('performance', 'reach'), encodeReach({ reach: undefined, leaving }))
 }
 
 /** What `primary/secondary-token` was given, and what the cluster says of itself. */

@@ -14,11 +14,16 @@ type PageDigests = Message<'digests'>['pages']
 /** What two ends compare: the part of their trees that goes over the family, and that a filter lets through. */
 export type Compared = { readonly family: ReplicationFamily; readonly isReached: (scope: string) => boolean }
 
+/** True for the scope of a class that is in this part. A peer may name any. */
+export function isCompared({ family, isReached }: Compared, part: Pick<PageAddress, 'class' | 'scope'>): boolean {
+  return SENT_CLASSES[family].has(part.class) && isReached(part.scope)
+}
+
 /** Roots of all such scopes that this end has. */
-export function rootsOf(tree: Tree, { family, isReached }: Compared): ScopeRoots {
-  return classesOver(family).flatMap((storageClass) =>
+export function rootsOf(tree: Tree, compared: Compared): ScopeRoots {
+  return TREE_CLASSES.flatMap((storageClass) =>
     tree.scopes(storageClass).flatMap((scope) => {
-      if (!isReached(scope)) return []
+      if (!isCompared(compared, { class: storageClass, scope })) return []
       const root = tree.scopeRoot(storageClass, scope)
       return root === undefined ? [] : [{ class: storageClass, scope, root }]
     }),
@@ -27,11 +32,8 @@ export function rootsOf(tree: Tree, { family, isReached }: Compared): ScopeRoots
 
 /** Hashes of the pages of each scope whose root is another, or that only one end has. */
 export function pagesOf(tree: Tree, compared: Compared, theirs: ScopeRoots): ScopePages {
-  const { family, isReached } = compared
   const known = new Map(theirs.map(({ class: of, scope, root }) => [nameOf(of, scope), root]))
-  const isMeant = ({ class: of, scope }: ScopeRoots[number]): boolean =>
-    SENT_CLASSES[family].has(of) && isReached(scope)
-  const names = [...rootsOf(tree, compared), ...theirs.filter(isMeant)]
+  const names = [...rootsOf(tree, compared), ...theirs.filter((one) => isCompared(compared, one))]
   const scopes = new Map(names.map(({ class: of, scope }) => [nameOf(of, scope), { class: of, scope }]))
   return [...scopes.entries()].flatMap(([name, { class: of, scope }]) => {
     const [mine, other] = [tree.scopeRoot(of, scope), known.get(name)]
@@ -68,10 +70,6 @@ export function differingBuckets(tree: Tree, theirs: PageDigests): TreeBucket[] 
     const places = differingPlaces(tree.page(page).digests, page.digests)
     return places.map((place) => ({ class: of, scope, page: number, place }))
   })
-}
-
-function classesOver(family: ReplicationFamily): readonly TreeClass[] {
-  return TREE_CLASSES.filter((storageClass) => SENT_CLASSES[family].has(storageClass))
 }
 
 const nameOf = (storageClass: TreeClass, scope: string): string => `${storageClass} ${scope}`

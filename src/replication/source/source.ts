@@ -13,7 +13,7 @@ import { HistoryGone } from '../../storage/errors.ts'
 import { chainOf } from '../../storage/log/change-record.ts'
 import { Tree } from '../../storage/log/tree.ts'
 import { Bell } from '../bell.ts'
-import { digestsOf, pagesOf } from '../protocol/comparison.ts'
+import { digestsOf, isCompared, pagesOf } from '../protocol/comparison.ts'
 import { ProtocolFault } from '../protocol/frames.ts'
 import type { Message, Place, SentEntry } from '../protocol/messages.ts'
 import { digestOfReach, haveSameDigest } from '../reach.ts'
@@ -306,11 +306,11 @@ export class LogSource {
     // It was asked before the secondary knew that another course has begun.
     if (message.course !== this.#course) return
     const { send } = this.#parts
-    const { isReached } = this.#log.compared
-    const isAllowed = ({ scope }: PageAddress): boolean => isReached(scope)
+    const { compared } = this.#log
+    const isAllowed = (part: PageAddress): boolean => isCompared(compared, part)
     switch (message.kind) {
       case 'roots':
-        return this.#sendPages(pagesOf(this.#compared(), this.#log.compared, message.scopes))
+        return this.#sendPages(pagesOf(this.#compared(), compared, message.scopes))
       case 'pages-wanted':
         return send({ kind: 'digests', pages: digestsOf(this.#compared(), message.pages.filter(isAllowed)) })
       case 'buckets-wanted':

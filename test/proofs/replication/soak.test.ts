@@ -26,6 +26,7 @@ test('T100: three clusters lose nothing in one misfortune after the other, and e
     seed: testSeed(t),
     steps: STEPS,
     span: { leastMs: 300, mostMs: 1_000 },
+    isCalmJudged: false,
     pauseMs: 100,
     say: (line) => t.diagnostic(line),
   })

@@ -20,6 +20,7 @@ try {
     seed,
     steps: { seconds },
     span: { leastMs: 2_000, mostMs: 20_000 },
+    isCalmJudged: true,
     pauseMs: 230,
     say: console.log,
   })

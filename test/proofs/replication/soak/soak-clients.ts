@@ -13,7 +13,7 @@ const MOST_PRESENT = 15
 const MOST_CIPHERTEXTS = 20
 const MOST_CHECKED_ANSWERS = 0.3
 /** Tokens of logins and short ones; they are looked for a while later. */
-export const SHORT_TTL = 5
+export const SHORT_TTL = 3
 const EXPIRED_AFTER_MS = 1_000 * SHORT_TTL + 3_000
 export const SOAK_USER = { name: 'ann', password: 'what-ann-knows' }
 

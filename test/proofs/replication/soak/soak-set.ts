@@ -1,7 +1,8 @@
 // The clusters of a soak: a primary, its secondary for disaster recovery, which changes places with it, and a region.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReplicationFamily } from '../../../../src/storage/peer-log.ts'
+import { locationIn } from '../../../../src/storage/drivers.ts'
+import type { Position, ReplicationFamily } from '../../../../src/storage/peer-log.ts'
 import { operationToken, promote } from '../../../fixtures/failing-over.ts'
 import { activate, addRegion, Cluster, takeBack } from '../../../fixtures/real-cluster.ts'
 import { until } from '../../../fixtures/until.ts'
@@ -11,6 +12,7 @@ import { SHORT_TTL, SOAK_USER } from './soak-clients.ts'
 const THREADS = 2
 /** A secondary that fell behind has old shares until it is level. */
 const MOST_SHARES = 5
+const MOST_STOPS = 5
 const PROBE = { policy: 'path "probe" { capabilities = ["read"] }' }
 const PERFORMANCE = 'sys/replication/performance'
 
@@ -173,12 +175,35 @@ export class SoakSet {
   /** Nobody writes any more, and all have the same. */
   async level(): Promise<void> {
     await this.settled()
-    const isSame = async (family: ReplicationFamily): Promise<boolean> => {
-      const [theirs, ours] = [await this.#primary.status(family), await this.#secondaryOf(family).status(family)]
-      const root = family === 'dr' ? 'merkle_root' : 'root_hash'
-      return theirs[root] !== undefined && theirs[root] === ours[root]
+    await until(async () => {
+      const [theirs, ours] = [await this.#primary.status(), await this.#standIn.status()]
+      return theirs.merkle_root !== undefined && theirs.merkle_root === ours.merkle_root
+    }, 'the pair has one root')
+  }
+
+  /**
+   * Stops all, once nobody writes and both secondaries have all of the primary. What the primary wrote by itself behind
+   * the last look is at the primary alone: then all begin once more.
+   */
+  async stopLevel(): Promise<void> {
+    for (let left = MOST_STOPS; left > 0; left--) {
+      await this.level()
+      for (const cluster of this.all) await this.stop(cluster)
+      if (await this.#areLevel()) return
+      for (const cluster of this.all) await this.restart(cluster)
     }
-    await until(() => isSame('dr'), 'the pair has one root')
+    throw new Error('The primary writes without an end')
+  }
+
+  /** By the stores alone. */
+  async #areLevel(): Promise<boolean> {
+    const primary = await positionIn(this.#primary)
+    const appliedBy = async (family: ReplicationFamily): Promise<number> => {
+      const { origins } = await positionIn(this.#secondaryOf(family))
+      return origins.find((origin) => origin.family === family)?.index ?? 0
+    }
+    const sent = Math.max(primary.lastReplicatedIndex, primary.lastLocalIndex)
+    return (await appliedBy('dr')) >= sent && (await appliedBy('performance')) >= primary.lastReplicatedIndex
   }
 
   async end(): Promise<void> {
@@ -191,5 +216,14 @@ export class SoakSet {
   /** A file for each life. */
   #keepOutput(cluster: Cluster): void {
     writeFileSync(join(this.root, `${cluster.name}-${this.lives.get(cluster)}.log`), cluster.output())
+  }
+}
+
+async function positionIn({ directory }: Cluster): Promise<Position> {
+  const reader = await locationIn(directory).openReader()
+  try {
+    return await reader.position()
+  } finally {
+    await reader.close()
   }
 }

@@ -19,7 +19,7 @@ const PAIR_CLIENTS = 3
 const REGION_CLIENTS = 2
 /** Tokens that were given to nobody: their answers were lost on the way. */
 const MOST_UNKNOWN_TOKENS = 5
-const LAST_TOKENS_MS = 2_000 * SHORT_TTL
+const LAST_TOKENS_MS = 1_000 * SHORT_TTL
 
 export type SoakOptions = {
   readonly root: string
@@ -27,6 +27,8 @@ export type SoakOptions = {
   /** How many steps, or how long. */
   readonly steps: readonly (readonly string[])[] | { readonly seconds: number }
   readonly span: Span
+  /** False: a machine that stands still for seconds may break a link, and with it what is judged while all is well. */
+  readonly isCalmJudged: boolean
   /** Between two requests of one client, on average. */
   readonly pauseMs: number
   readonly say: (line: string) => void
@@ -85,14 +87,20 @@ class Soak {
     try {
       // What goes wrong beside the steps ends the run at once, and so does what goes wrong in one.
       await Promise.race([this.#allSteps(), Promise.all(beside)])
+      await this.#endLoad(beside)
+      await this.#compare()
     } finally {
-      this.#isOver = true
-      this.#tally.isCalm = false
-      for (const { proxy } of this.#set.all) proxy.heal()
-      await Promise.allSettled(beside)
+      await this.#endLoad(beside)
+      this.#tell()
     }
-    await this.#compare()
-    return this.#told()
+    return { faults: this.#tally.faults, growing: this.#figures.verdict().growing }
+  }
+
+  async #endLoad(beside: readonly Promise<void>[]): Promise<void> {
+    this.#isOver = true
+    this.#tally.isCalm = false
+    for (const { proxy } of this.#set.all) proxy.heal()
+    await Promise.allSettled(beside)
   }
 
   async #allSteps(): Promise<void> {
@@ -117,7 +125,7 @@ class Soak {
     }
     this.#steps += 1
     this.#happened.set(name, (this.#happened.get(name) ?? 0) + 1)
-    this.#tally.isCalm = true
+    this.#tally.isCalm = this.#options.isCalmJudged
     await sleep(span.leastMs + this.#random.int(span.mostMs - span.leastMs) / 2)
     this.#tally.isCalm = false
   }
@@ -145,10 +153,9 @@ class Soak {
     await this.#requireThere(primary, ({ isOfRegion }) => !isOfRegion)
     await this.#requireThere(region, ({ isOfRegion, kind }) => isOfRegion || kind !== 'token')
     for (const cluster of [primary, region]) await this.#requireNoLeases(cluster)
-    // A token that ends between the last look and the stop would be gone at the primary alone.
+    // So that the primary does not end one right behind the last look.
     await sleep(LAST_TOKENS_MS)
-    await this.#set.level()
-    for (const cluster of this.#set.all) await this.#set.stop(cluster)
+    await this.#set.stopLevel()
     const entries = await requireSameEntries(primary.directory, standIn.directory)
     const shared = await requireSameEntries(primary.directory, region.directory, 'performance')
     this.#options.say(`${entries} entries are the same in the pair, and ${shared} in the region`)
@@ -180,10 +187,10 @@ class Soak {
     this.#options.say(markdownTable(MINUTE_HEAD, [[...counts, ...this.#figures.newest()]]))
   }
 
-  #told(): SoakResult {
+  #tell(): void {
     const { say } = this.#options
     const { acknowledged, refused, open, answers, faults, sentences } = this.#tally
-    const { rows, growing } = this.#figures.verdict()
+    const { rows } = this.#figures.verdict()
     const counted = (counts: ReadonlyMap<string, number>) =>
       [...counts].sort(([, a], [, b]) => b - a).map(([what, count]) => [what, String(count)])
     say(markdownTable(['what happened', 'times'], counted(this.#happened)))
@@ -193,7 +200,6 @@ class Soak {
       `${this.#steps} steps, ${answers} answers, ${acknowledged} acknowledged writes, ${refused} refused, ` +
         `${open} without an answer, ${faults.length} faults`,
     )
-    return { faults, growing }
   }
 }
 

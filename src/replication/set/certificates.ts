@@ -158,9 +158,25 @@ export function readLeaf(authority: ReadCertificate, certificate: Buffer): Shown
   return { peer, leaf }
 }
 
+/** More than the peers of a set, with their authorities. */
+const READ_LAST = 64
+/** The certificates that were read last: each message of a peer is judged by its leaf, which is mostly the same. */
+const readLast = new Map<string, ReadCertificate>()
+
+function readAgain(certificate: Buffer): ReadCertificate {
+  const bytes = certificate.toString('latin1')
+  const known = readLast.get(bytes)
+  if (known !== undefined) return known
+  // What is read are views, and the bytes are the caller's.
+  const read = readCertificate(Buffer.from(certificate))
+  if (readLast.size >= READ_LAST) readLast.clear()
+  readLast.set(bytes, read)
+  return read
+}
+
 function readOne(what: string, certificate: Buffer): ReadCertificate {
   try {
-    return readCertificate(certificate)
+    return readAgain(certificate)
   } catch (cause) {
     if (!(cause instanceof DerError)) throw cause
     throw new CertificateRefused(

@@ -35,7 +35,10 @@ class RememberedOfKeys<R> {
 
   of(key: object, what: string, work: () => R): R {
     let ofKey = this.#ofKeys.get(key)
-    if (ofKey === undefined) this.#ofKeys.set(key, (ofKey = new Remembered()))
+    if (ofKey === undefined) {
+      ofKey = new Remembered()
+      this.#ofKeys.set(key, ofKey)
+    }
     return ofKey.of(what, work)
   }
 }

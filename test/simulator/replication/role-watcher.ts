@@ -300,17 +300,20 @@ export class RoleWatcher {
     const { now, lastOrigin, placed } = this.#dataOf(cluster)
     const { drained } = seen
     seen.promotedMs = this.#set.time.nowMs
+    // Of what a filter kept from it nothing is there. The operator has said that it may be lost.
+    const isFiltered = seen.records.has('reach')
     if (drained === undefined) {
       counts.others++
       const isWhole = last?.followed && lastOrigin && last.followed.index === lastOrigin.index
       const there = isWhole ? placed(lastOrigin) : undefined
-      if (there !== undefined && !this.#isTransferring(cluster) && there[this.#family] !== now[this.#family])
+      const isAllThere = there === undefined || isFiltered || there[this.#family] === now[this.#family]
+      if (!isAllThere && !this.#isTransferring(cluster))
         this.#wrong(cluster, `I13 what was applied up to ${lastOrigin?.index} is not all there at its promotion`)
       return
     }
     counts.graceful++
     const theirs = this.#dataOf(drained).now
-    if (this.#acknowledgedBy(drained).some((which) => theirs[which] !== now[which]))
+    if (!isFiltered && this.#acknowledgedBy(drained).some((which) => theirs[which] !== now[which]))
       this.#wrong(cluster, `I13 ${drained.name} handed over, and acknowledged what is not here`)
     this.#of(drained).successor = cluster
   }
@@ -319,7 +322,7 @@ export class RoleWatcher {
    * What its clients were told that it has. What it applies in the other family meanwhile is of the log of another, and
    * what links note of its set for performance goes on.
    */
-  #acknowledgedBy({ role }: SimulatedCluster): readonly (keyof SentDigests)[] {
+  #acknowledgedBy({ role }: SimulatedCluster): readonly Exclude<keyof SentDigests, 'scopes'>[] {
     if (this.#family === 'performance') return ['performance']
     if (role.performance === 'disabled') return ['dr']
     return role.performance === 'primary' ? ['performance', 'own'] : ['own']

@@ -1,8 +1,9 @@
 // A run of replication from its seed: of stores with links that follow (set-run.ts), or change hands (failover-run.ts),
 // and one of ten of whole servers (server-run.ts). Those of a set for performance are a kind by themselves
-// (performance-run.ts, and whole servers in performance-server-run.ts).
+// (performance-run.ts, and whole servers in performance-server-run.ts), and so are those with filters (filtered-run.ts).
 import { randomInt } from 'node:crypto'
 import { runFailovers } from './failover-run.ts'
+import { runFiltered } from './filtered-run.ts'
 import { runPerformance } from './performance-run.ts'
 import { runPerformanceServers } from './performance-server-run.ts'
 import { type HandOverCounts, noHandOvers } from './role-watcher.ts'
@@ -52,11 +53,15 @@ function toldOf({ graceful, others, conflicts, undone, rejoined, pausesMs }: Han
 
 // npm run torture:replication: RUNS seeds from SEED on, and how many a second of processor time. Of one seed alone it
 // tells what happened, too. FAILOVERS=1 takes those runs alone that change hands, PERFORMANCE=1 those of a set for
-// performance.
+// performance, and FILTERS=1 those of one with filters.
 if (import.meta.main) {
-  const { SEED = 'new', RUNS = '1000', FAILOVERS: areFailovers, PERFORMANCE: isPerformance } = process.env
-  const kind = isPerformance !== undefined ? 'PERFORMANCE=1 ' : areFailovers !== undefined ? 'FAILOVERS=1 ' : ''
-  const run = kind === '' ? runSeed : isPerformance !== undefined ? runFamily : runFailovers
+  const { SEED = 'new', RUNS = '1000', FAILOVERS, PERFORMANCE, FILTERS } = process.env
+  const kinds = [
+    ['FAILOVERS=1 ', FAILOVERS, runFailovers],
+    ['PERFORMANCE=1 ', PERFORMANCE, runFamily],
+    ['FILTERS=1 ', FILTERS, runFiltered],
+  ] as const
+  const [kind, , run] = kinds.find(([, asked]) => asked !== undefined) ?? ['', '', runSeed]
   const first = SEED === 'new' ? randomInt(2 ** 31) : Number(SEED)
   const count = Number(RUNS)
   const from = process.cpuUsage()

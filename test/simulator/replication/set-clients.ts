@@ -9,7 +9,7 @@ import type { SimulatedSet } from './simulated-set.ts'
 export const SHARED_MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
 export const LOCAL_MOUNT = '0b8c6d5e-1f2a-4b3c-8d4e-5f6a7b8c9d0e'
 
-type Entry = { readonly scope: Scope; readonly key: string }
+export type Entry = { readonly scope: Scope; readonly key: string }
 
 /** The scope of what is in one of the two mounts. */
 export const mountScope = (mount: string): Scope => ({ namespace: 'root', mount, local: mount === LOCAL_MOUNT })
@@ -44,8 +44,11 @@ export class SetClients {
   readonly #bytes
   /** How many names of each kind there are. */
   readonly #names: number
+  /** An entry of what only some sets have. */
+  readonly #other: ((cluster: SimulatedCluster) => Entry | undefined) | undefined
 
-  constructor(set: SimulatedSet, names: number) {
+  constructor(set: SimulatedSet, names: number, other?: (cluster: SimulatedCluster) => Entry | undefined) {
+    this.#other = other
     this.#set = set
     this.#random = set.choices('clients')
     this.#bytes = set.stream('values')
@@ -57,7 +60,7 @@ export class SetClients {
     const { life } = cluster
     if (life?.isOpen !== true) return
     const { time, watcher, seams } = this.#set
-    const entries = this.#random.several(1, most, () => this.#entry(isPrimary))
+    const entries = this.#random.several(1, most, () => this.#entryFor(cluster, isPrimary))
     const isDelete = entries.map(() => this.#random.chance(0.25))
     const values = entries.map(() => this.#bytes.bytes(8 + this.#random.int(60)))
     const startMs = time.nowMs
@@ -106,6 +109,11 @@ export class SetClients {
   async read(cluster: SimulatedCluster): Promise<void> {
     if (cluster.life?.isOpen !== true) return
     await cluster.life.cache.read(inMount(SHARED_MOUNT, `k${this.#random.int(this.#names)}`).key)
+  }
+
+  #entryFor(cluster: SimulatedCluster, isPrimary: boolean): Entry {
+    const isOther = isPrimary && this.#other !== undefined && this.#random.chance(0.5)
+    return (isOther ? this.#other?.(cluster) : undefined) ?? this.#entry(isPrimary)
   }
 
   #entry(isPrimary: boolean): Entry {

@@ -17,6 +17,7 @@ import { bucketKeyOf, Tree } from '../../../src/storage/log/tree.ts'
 import type { Origin, ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import { EntryDigests, type SentDigests } from './entry-digests.ts'
 import { openedKeys } from './model-seal.ts'
+import { ReachWatcher } from './reach-watcher.ts'
 import { isOfClient, RoleWatcher } from './role-watcher.ts'
 import { type Life, NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import { LEAST_RECORDS, type SimulatedSet } from './simulated-set.ts'
@@ -72,16 +73,23 @@ export class SetWatcher {
   readonly roles: RoleWatcher
   /** And for performance. */
   readonly performance: RoleWatcher
+  /** Where filters are watched. */
+  readonly reach: ReachWatcher | undefined
   /** The first thing that was wrong. */
   fault: string | undefined
   /** What happened, for the comparison of two runs. */
   readonly trace: string[] = []
 
-  constructor(set: SimulatedSet, forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>) {
+  constructor(
+    set: SimulatedSet,
+    forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>,
+    { hasFilters = false } = {},
+  ) {
     this.#set = set
     this.#forbidden = forbidden
     this.roles = this.#newRoles('dr')
     this.performance = this.#newRoles('performance')
+    if (hasFilters) this.reach = new ReachWatcher((cluster, what) => this.wrong(cluster, what))
   }
 
   #newRoles(family: ReplicationFamily): RoleWatcher {
@@ -144,6 +152,7 @@ export class SetWatcher {
     known.epoch = change.epoch
     known.index = change.index
     known.entries.apply(change.operations)
+    this.reach?.committed(cluster, change)
     this.note(`${cluster.name} ${change.index} ${change.operations.length}`)
     // The id of a history begins with its first change.
     known.historyId = change.beginsHistory ?? known.historyId
@@ -198,6 +207,7 @@ export class SetWatcher {
     this.performance.opened(cluster, entries, keyring, this.roles.isSecondary(cluster))
     await this.#seeKept(known, store)
     known.entries = EntryDigests.of(entries)
+    this.reach?.opened(cluster, entries)
     known.index = position.index
     known.epoch = position.epoch
     this.note(`${cluster.name} opens at ${position.index}`)
@@ -334,7 +344,9 @@ export class SetWatcher {
     if (applied === undefined || isOpen) return
     const there = this.#places.get(placeName(applied))
     if (there === undefined) return this.wrong(cluster, `I12 it stands at ${placeName(applied)}, where no primary was`)
-    const isSame = there[family] === known.entries.now[family]
+    const { now } = known.entries
+    const isFiltered = this.reach !== undefined && family === 'performance'
+    const isSame = isFiltered ? await this.reach.areSame(cluster, there, now) : there[family] === now[family]
     if (isSame) known.strays.clear()
     else if (known.strays.size === 0)
       this.wrong(cluster, `I3 its entries are not those of the primary at ${applied.index}`)
@@ -349,6 +361,7 @@ export class SetWatcher {
     }
     const name = this.#forbidden[family].find((text) => raw.payload.includes(text))
     if (name !== undefined) this.wrong(cluster, `I8 a message "${kind}" over ${family} replication has ${name}`)
+    if (family === 'performance') this.reach?.sent(cluster, sent)
     const revokedMs = this.#revoked.get(`${family} ${to}`)
     const isLate = revokedMs !== undefined && this.#set.time.nowMs > revokedMs + REVOKED_WITHIN_MS
     // A knock is answered with what a stranger could read off a certificate, before it says what it wants.

@@ -1,0 +1,188 @@
+// What must be so of filters in a simulated set at every moment (I9): nothing of what a filter keeps from a secondary is
+// in any message to it, what it has of the rest is what its primary has, and in the end its store has nothing else.
+import { isDeepStrictEqual } from 'node:util'
+import { decodeMessage, type Message } from '../../../src/replication/protocol/messages.ts'
+import { reachedScopes } from '../../../src/replication/reach.ts'
+import { type NotedReach, readReach, SETS_FOLDER } from '../../../src/replication/set/records.ts'
+import { type Change, ROOT_NAMESPACE, type StoredEntry } from '../../../src/storage/contract.ts'
+import { decodeRun } from '../../../src/storage/log/change-record.ts'
+import { treeScopeOf } from '../../../src/storage/log/tree.ts'
+import type { SentDigests } from './entry-digests.ts'
+import { type Placed, PlacedEntries, visibleTo } from './placed-entries.ts'
+import type { SimulatedCluster } from './simulated-cluster.ts'
+import type { SentOver } from './watched-links.ts'
+
+/** `mount UUID`, or `namespace ENTRY ID`. */
+type Thing = string
+/** One link of a primary to a secondary: what was kept from that since the link began, or since the last word of it. */
+type Watched = { readonly to: string; hidden: Set<Thing> }
+
+type Known = {
+  entries: PlacedEntries
+  /** All that there ever was. */
+  readonly things: Set<Thing>
+  /** Leaves and values of the last entries of each mount. */
+  readonly contents: Map<string, readonly [leaf: Buffer, value: Buffer]>
+  readonly links: Map<object, Watched>
+}
+
+const thingsOf = ({ mounts, namespaces }: Placed): Thing[] => [
+  ...mounts.map(({ uuid }) => `mount ${uuid}`),
+  ...namespaces.map(({ entry, id }) => `namespace ${entry} ${id}`),
+]
+
+/** What stands in a message that tells of the thing. */
+function namesOf(thing: Thing): readonly string[] {
+  const [kind, name = '', id] = thing.split(' ')
+  return kind === 'mount' ? [name] : [`namespace/${name}`, `${id}/sys/`]
+}
+
+/** Watches the filters of one set. */
+export class ReachWatcher {
+  readonly #known = new Map<SimulatedCluster, Known>()
+  readonly #wrong: (cluster: SimulatedCluster, what: string) => void
+
+  constructor(wrong: (cluster: SimulatedCluster, what: string) => void) {
+    this.#wrong = wrong
+  }
+
+  #of(cluster: SimulatedCluster): Known {
+    const found = this.#known.get(cluster) ?? newKnown()
+    this.#known.set(cluster, found)
+    return found
+  }
+
+  /** What a cluster has that filters name. */
+  placedAt(cluster: SimulatedCluster): Placed {
+    const { barrier } = cluster.life ?? {}
+    return this.#of(cluster).entries.placed((key, value) => barrier?.open(key, value) ?? Buffer.alloc(0))
+  }
+
+  opened(cluster: SimulatedCluster, entries: readonly StoredEntry[]): void {
+    const known = this.#of(cluster)
+    known.entries = PlacedEntries.of(entries)
+    known.links.clear()
+    known.contents.clear()
+    for (const { key, leaf, value } of entries) if (isInMount(key)) known.contents.set(key, [leaf, value])
+  }
+
+  committed(cluster: SimulatedCluster, { operations }: Change): void {
+    const known = this.#of(cluster)
+    for (const { kind, key, newLeaf, value } of operations) {
+      if (!isInMount(key)) continue
+      if (kind === 'put') known.contents.set(key, [newLeaf, value])
+      else known.contents.delete(key)
+    }
+    if (!known.entries.apply(operations) || known.links.size === 0) return
+    const things = thingsOf(this.placedAt(cluster))
+    const made = things.filter((thing) => !known.things.has(thing))
+    for (const thing of things) known.things.add(thing)
+    for (const link of known.links.values()) {
+      const hidden = this.#hiddenFrom(cluster, link.to)
+      link.hidden = new Set([...link.hidden, ...made].filter((thing) => hidden.has(thing)))
+    }
+  }
+
+  /** All that a secondary is not to have, of what there ever was. */
+  #hiddenFrom(cluster: SimulatedCluster, to: string): ReadonlySet<Thing> {
+    const { things } = this.#of(cluster)
+    const placed = this.placedAt(cluster)
+    for (const thing of thingsOf(placed)) things.add(thing)
+    const visible = visibleTo(to, placed)
+    return new Set(visible === undefined ? [] : [...things].filter((thing) => !isVisible(thing, visible)))
+  }
+
+  /** A message was given to a link to a performance secondary. */
+  sent(cluster: SimulatedCluster, { kind, raw, to, counts }: SentOver): void {
+    const { links, contents } = this.#of(cluster)
+    if (to === undefined || cluster.life?.isOpen !== true) return
+    const link = links.get(counts) ?? { to, hidden: new Set(this.#hiddenFrom(cluster, to)) }
+    links.set(counts, link)
+    const told = toldIn(kind, () => decodeMessage(raw))
+    if (told !== undefined) {
+      const { only } = told
+      const hidden = [...this.#hiddenFrom(cluster, to)]
+      link.hidden = new Set(only === undefined ? [] : hidden.filter((thing) => !isVisible(thing, only)))
+    }
+    for (const thing of link.hidden) {
+      const name = namesOf(thing).find((each) => raw.payload.includes(each))
+      if (name !== undefined) this.#wrong(cluster, `I9 "${kind}" to ${to} has ${name}, which is kept from it`)
+    }
+    for (const [key, parts] of contents) {
+      if (!link.hidden.has(`mount ${key.split('/', 3)[2]}`)) continue
+      if (parts.some((part) => part.length > 0 && raw.payload.includes(part)))
+        this.#wrong(cluster, `I9 "${kind}" to ${to} has the content of ${key}, which is kept from it`)
+    }
+  }
+
+  /** What a secondary says that it is to have, and what still goes. */
+  async noted({ life }: SimulatedCluster): Promise<NotedReach> {
+    const get = async (path: string): Promise<Buffer | undefined> => {
+      const stored = await life?.store.get(SETS_FOLDER + path)
+      return stored && life?.barrier.open(SETS_FOLDER + path, stored)
+    }
+    return readReach({ get })
+  }
+
+  /** I3: true if what is whole has of its reach what the primary had there, and nothing beside that but what goes. */
+  async areSame(cluster: SimulatedCluster, theirs: SentDigests, ours: SentDigests): Promise<boolean> {
+    const { reach, leaving } = await this.noted(cluster)
+    const isReached = reachedScopes(reach)
+    return [...new Set([...theirs.scopes.keys(), ...ours.scopes.keys()])].every((scope) => {
+      const [one, other] = [theirs.scopes.get(scope) ?? 0n, ours.scopes.get(scope) ?? 0n]
+      return isReached(scope) ? one === other : other === 0n || leaving.includes(scope)
+    })
+  }
+
+  /** What is not as the filter of the primary says, once all came; undefined: nothing. */
+  async lacking(cluster: SimulatedCluster, primary: SimulatedCluster): Promise<string | undefined> {
+    const { reach, leaving } = await this.noted(cluster)
+    if (leaving.length > 0) return `${cluster.name} still has ${leaving.join()}`
+    const visible = visibleTo(cluster.name, this.placedAt(primary))
+    const namespaces = visible && new Map([[ROOT_NAMESPACE, ''], ...visible.namespaces])
+    const isAsTold = isDeepStrictEqual(reach, visible && { mounts: visible.mounts, namespaces })
+    return isAsTold ? undefined : `${cluster.name} does not know what the filter lets it have`
+  }
+
+  /** I9: neither entries nor log of a secondary have what is kept from it. */
+  async check(cluster: SimulatedCluster): Promise<void> {
+    const { life } = cluster
+    if (life === undefined) return
+    const isReached = reachedScopes((await this.noted(cluster)).reach)
+    const isKept = ({ class: of, key }: { readonly class: string; readonly key: string }): boolean =>
+      of === 'replicated' && !isReached(treeScopeOf(key))
+    const snapshot = await life.store.snapshot()
+    const entries = await snapshot.stored('', Number.POSITIVE_INFINITY)
+    await snapshot.close()
+    const logged = decodeRun(life.disk.content.tables.log).flatMap(({ operations }) => operations)
+    for (const [where, found] of [
+      ['store', entries.find(isKept)],
+      ['log', logged.find(isKept)],
+    ] as const)
+      if (found !== undefined) this.#wrong(cluster, `I9 its ${where} has ${found.key}, which is kept from it`)
+  }
+}
+
+type Told = NonNullable<Message<'course'>['reach']>
+
+/** What a message tells of what the secondary is to have. */
+function toldIn(kind: string, read: () => Message): Told | undefined {
+  if (kind !== 'reach' && kind !== 'course') return undefined
+  const message = read()
+  if (message.kind === 'reach') return message
+  return message.kind === 'course' ? message.reach : undefined
+}
+
+function isVisible(
+  thing: Thing,
+  { mounts, namespaces }: { readonly mounts: ReadonlySet<string>; readonly namespaces: ReadonlyMap<string, string> },
+): boolean {
+  const [kind, name = '', id = ''] = thing.split(' ')
+  return kind === 'mount' ? mounts.has(name) : namespaces.has(id)
+}
+
+const isInMount = (key: string): boolean => key.split('/', 2)[1] === 'logical'
+
+function newKnown(): Known {
+  return { entries: PlacedEntries.of([]), things: new Set(), contents: new Map(), links: new Map() }
+}

@@ -57,7 +57,8 @@ class FilteredRun extends PerformanceRun {
     if (lacking !== undefined) return lacking
     for (const [cluster, primary, family] of this.following()) {
       if (family !== 'performance' || primary === undefined) continue
-      const what = await this.#reach.lacking(cluster, primary)
+      const { id = '' } = this.set.watcher.performance.identityOf(cluster) ?? {}
+      const what = await this.#reach.lacking(cluster, id, primary)
       if (what !== undefined) return what
     }
     return undefined

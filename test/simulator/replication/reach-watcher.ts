@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { decodeMessage, type Message } from '../../../src/replication/protocol/messages.ts'
 import { reachedScopes } from '../../../src/replication/reach.ts'
-import { type NotedReach, readReach, SETS_FOLDER } from '../../../src/replication/set/records.ts'
+import { type NotedReach, readReach } from '../../../src/replication/set/records.ts'
 import { type Change, ROOT_NAMESPACE, type StoredEntry } from '../../../src/storage/contract.ts'
 import { decodeRun } from '../../../src/storage/log/change-record.ts'
 import { treeScopeOf } from '../../../src/storage/log/tree.ts'
@@ -41,9 +41,15 @@ function namesOf(thing: Thing): readonly string[] {
 export class ReachWatcher {
   readonly #known = new Map<SimulatedCluster, Known>()
   readonly #wrong: (cluster: SimulatedCluster, what: string) => void
+  readonly #storedReach: (cluster: SimulatedCluster) => Buffer | undefined
 
-  constructor(wrong: (cluster: SimulatedCluster, what: string) => void) {
+  /** `storedReach`: the record of a secondary, in clear. */
+  constructor(
+    wrong: (cluster: SimulatedCluster, what: string) => void,
+    storedReach: (cluster: SimulatedCluster) => Buffer | undefined,
+  ) {
     this.#wrong = wrong
+    this.#storedReach = storedReach
   }
 
   #of(cluster: SimulatedCluster): Known {
@@ -116,12 +122,8 @@ export class ReachWatcher {
   }
 
   /** What a secondary says that it is to have, and what still goes. */
-  async noted({ life }: SimulatedCluster): Promise<NotedReach> {
-    const get = async (path: string): Promise<Buffer | undefined> => {
-      const stored = await life?.store.get(SETS_FOLDER + path)
-      return stored && life?.barrier.open(SETS_FOLDER + path, stored)
-    }
-    return readReach({ get })
+  noted(cluster: SimulatedCluster): Promise<NotedReach> {
+    return readReach({ get: async () => this.#storedReach(cluster) })
   }
 
   /** I3: true if what is whole has of its reach what the primary had there, and nothing beside that but what goes. */
@@ -135,10 +137,10 @@ export class ReachWatcher {
   }
 
   /** What is not as the filter of the primary says, once all came; undefined: nothing. */
-  async lacking(cluster: SimulatedCluster, primary: SimulatedCluster): Promise<string | undefined> {
+  async lacking(cluster: SimulatedCluster, id: string, primary: SimulatedCluster): Promise<string | undefined> {
     const { reach, leaving } = await this.noted(cluster)
     if (leaving.length > 0) return `${cluster.name} still has ${leaving.join()}`
-    const visible = visibleTo(cluster.name, this.placedAt(primary))
+    const visible = visibleTo(id, this.placedAt(primary))
     const namespaces = visible && new Map([[ROOT_NAMESPACE, ''], ...visible.namespaces])
     const isAsTold = isDeepStrictEqual(reach, visible && { mounts: visible.mounts, namespaces })
     return isAsTold ? undefined : `${cluster.name} does not know what the filter lets it have`

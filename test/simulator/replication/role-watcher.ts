@@ -129,6 +129,11 @@ export class RoleWatcher {
     return stateIn(this.#of(cluster).records)
   }
 
+  /** A record of its set in clear, by its path below the folder of the family. */
+  recordOf(cluster: SimulatedCluster, path: string): Buffer | undefined {
+    return this.#of(cluster).records.get(path)
+  }
+
   /** Whom it follows; undefined: nobody. */
   identityOf(cluster: SimulatedCluster): SecondaryIdentity | undefined {
     const stored = this.#of(cluster).records.get('identity')
@@ -244,7 +249,7 @@ export class RoleWatcher {
     if (origins.length > 0) return
     if (!operations.some(({ key, class: of }) => SENT_CLASSES[this.#family].has(of) && isOfClient(key))) return
     if ((this.#taking.get(cluster) ?? 0) > 0) return
-    if (follows) this.#wrong(cluster, `I11 a secondary writes ${index} by itself`)
+    if (follows && !isSweep(seen.records, operations)) this.#wrong(cluster, `I11 a secondary writes ${index} by itself`)
     const storedMs = seen.fenceStoredMs
     const isLate = storedMs !== undefined && nowMs > storedMs + FENCED_WITHIN_MS
     if (isLate || seen.fencedMs !== undefined)
@@ -535,6 +540,10 @@ const isFollowing = (state: SetState | undefined): boolean =>
   state?.mode === 'secondary' || state?.mode === 'bootstrapping'
 
 /** What of the records does not go together; undefined: all of it does. */
+/** What a filter keeps from a secondary is removed there. That nothing else is, a comparison of all of it shows. */
+const isSweep = (records: RoleRecords, operations: Change['operations']): boolean =>
+  records.has('reach') && operations.every(({ kind, class: of }) => kind === 'delete' || of !== 'replicated')
+
 function faultOf(records: RoleRecords, family: ReplicationFamily): string | undefined {
   const state = stateIn(records)
   const has = (path: string): boolean => records.has(path)

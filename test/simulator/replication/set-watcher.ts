@@ -89,7 +89,11 @@ export class SetWatcher {
     this.#forbidden = forbidden
     this.roles = this.#newRoles('dr')
     this.performance = this.#newRoles('performance')
-    if (hasFilters) this.reach = new ReachWatcher((cluster, what) => this.wrong(cluster, what))
+    if (hasFilters)
+      this.reach = new ReachWatcher(
+        (cluster, what) => this.wrong(cluster, what),
+        (cluster) => this.performance.recordOf(cluster, 'reach'),
+      )
   }
 
   #newRoles(family: ReplicationFamily): RoleWatcher {

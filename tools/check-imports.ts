@@ -124,7 +124,7 @@ export const FOLDERS: ReadonlyMap<string, readonly (readonly string[])[]> = new 
   ['crypto', [['.', 'jwt'], ['devices'], ['key-types', 'signatures', 'forms'], ['encoding', 'primitives']]],
   ['storage', [['drivers.ts'], ['sqlite', 'verify'], ['snapshot'], ['.', 'commit', 'log']]],
   ['engines/transit', [['transit.ts'], ['endpoints'], ['backup', 'managed'], ['.'], ['ring'], ['budget']]],
-  ['replication', [['link'], ['sink', 'source', 'set', 'undone'], ['protocol'], ['.']]],
+  ['replication', [['link'], ['sink', 'source', 'set', 'undone', 'synchronous'], ['protocol'], ['.']]],
   ['system', [['endpoints.ts'], ['endpoints'], ['.'], ['seal']]],
 ])
 

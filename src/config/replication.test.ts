@@ -15,6 +15,7 @@ test('replication is on without a stanza, and with an empty one', () => {
     allowedCaPaths: [],
     makesOperationTokensOpenly: true,
     consistency: { waitMs: 100, awaitStateMs: 2_000, heldMs: 2_000 },
+    synchronous: { ids: [], timeoutMs: 10_000 },
   })
 })
 
@@ -24,13 +25,17 @@ test('each setting of replication is read', () => {
     unauthenticated_operation_token = false
     best_effort_wal_wait_duration = "0s"
     consistency_wait = "250ms"
-    await_state_limit = 60`
+    await_state_limit = 60
+    synchronous_secondaries = ["site-b", "site-c"]
+    synchronous_timeout = "1500ms"`
   assert.deepEqual(read(keys), {
     isEnabled: false,
     allowedCaPaths: ['/etc/keywright/ca', '/etc/ssl/certs'],
     makesOperationTokensOpenly: false,
     consistency: { waitMs: 250, awaitStateMs: 60_000, heldMs: 0 },
+    synchronous: { ids: ['site-b', 'site-c'], timeoutMs: 1_500 },
   })
+  assert.equal(read('synchronous_timeout = "never"').synchronous.timeoutMs, undefined)
 })
 
 const REFUSED: readonly (readonly [string, RegExp])[] = [
@@ -41,6 +46,12 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['best_effort_wal_wait_duration = "-1s"', /"best_effort_wal_wait_duration" must be/],
   ['await_state_limit = "60001ms"', /"await_state_limit" must be/],
   ['consistency_waits = 1', /did you mean "consistency_wait"\?/],
+  ['synchronous_secondaries = ["a", "b", "a"]', /line 1: "synchronous_secondaries" has the same id twice/],
+  [`synchronous_secondaries = [${Array.from({ length: 9 }, (_, at) => `"${at}"`).join()}]`, /has more than 8 ids/],
+  [`synchronous_secondaries = ["${'x'.repeat(257)}"]`, /an id in "synchronous_secondaries" has more than 256 bytes/],
+  ['synchronous_timeout = "99ms"', /"synchronous_timeout" must be "never", or 100ms at least/],
+  ['synchronous_timeout = "61s"', /"synchronous_timeout" must be seconds or a duration such as 500ms, and 60s at most/],
+  ['synchronous_timeout = "ever"', /"synchronous_timeout" must be/],
   ['allowed_ca_paths = [1]', /"allowed_ca_paths" must be a list of texts/],
 ]
 
@@ -80,6 +91,8 @@ test('the settings of replication are shown by their names', () => {
     best_effort_wal_wait_duration: 2,
     consistency_wait: 0.1,
     await_state_limit: 2,
+    synchronous_secondaries: [],
+    synchronous_timeout: 10,
   })
   assert.equal(listeners[0]?.config.cluster_address, '127.0.0.1:8201')
   assert.equal(listeners[0]?.config.disable_replication_status_endpoints, false)

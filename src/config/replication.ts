@@ -2,8 +2,16 @@
 import { isAbsolute } from 'node:path'
 import type { HclObject } from '../lib/hcl-tree.ts'
 import { type ConsistencySettings, DEFAULT_CONSISTENCY } from '../replication/consistency/settings.ts'
+import { faultOfPeerId } from '../replication/set/peer-name.ts'
+import {
+  DEFAULT_TIMEOUT_MS,
+  LONGEST_WAIT_MS,
+  MAX_SYNCHRONOUS,
+  NOT_SYNCHRONOUS,
+  type SynchronousSettings,
+} from '../replication/synchronous/settings.ts'
 import { ignored, type Stanza, setting } from './setting.ts'
-import { ConfigError, checkKeys, listIn, millisecondsIn, only, switchOf } from './values.ts'
+import { ConfigError, checkKeys, listIn, millisecondsIn, only, single, switchOf } from './values.ts'
 
 /** The settings with their defaults. It is plain data, as the whole configuration is. */
 export type ReplicationConfig = {
@@ -14,6 +22,7 @@ export type ReplicationConfig = {
   /** Whether key shares alone make an operation token for disaster recovery; false: a batch token too. */
   readonly makesOperationTokensOpenly: boolean
   readonly consistency: ConsistencySettings
+  readonly synchronous: SynchronousSettings
 }
 
 /** The settings of a server without the stanza. */
@@ -22,6 +31,7 @@ export const DEFAULT_REPLICATION: ReplicationConfig = {
   allowedCaPaths: [],
   makesOperationTokensOpenly: true,
   consistency: DEFAULT_CONSISTENCY,
+  synchronous: NOT_SYNCHRONOUS,
 }
 
 /** A request has to be answered within the limits of its listener, whatever it waits for. */
@@ -65,6 +75,18 @@ export const REPLICATION_STANZA: Stanza = {
       '2s',
       'The same for requests with `X-Vault-Inconsistent: await-state`. At most 60s',
     ),
+    synchronous_secondaries: setting(
+      'list of texts',
+      'none',
+      `Ids of secondaries for disaster recovery, ${MAX_SYNCHRONOUS} at most: a write is answered when each of them ` +
+        'has it on its disk',
+    ),
+    synchronous_timeout: setting(
+      'duration, or `never`',
+      '10s',
+      'How long one of them may be away, or a write wait for it, until writes go on without it: from 100ms to 60s. ' +
+        '`never`: a write that none confirms is stored and answered with 503',
+    ),
     // docs/decisions/0025-heartbeats-as-canary.md
     replication_canary_write_interval_seconds: ignored(
       'secondaries measure their lag by heartbeats, and nothing is written for it',
@@ -97,6 +119,7 @@ export function replicationOf(body: HclObject): {
       DEFAULT_REPLICATION.makesOperationTokensOpenly,
     ),
     consistency: consistencyOf(block.body),
+    synchronous: synchronousOf(block.body, block.line),
   }
   return { replication, ...(warnings.length === 0 ? {} : { warnings }) }
 }
@@ -109,4 +132,26 @@ function consistencyOf(body: HclObject): ConsistencySettings {
     awaitStateMs: duration('await_state_limit', awaitStateMs),
     heldMs: duration('best_effort_wal_wait_duration', heldMs),
   }
+}
+
+/** A shorter one would be over on every way to another region. */
+const SHORTEST_TIMEOUT_MS = 100
+
+function synchronousOf(body: HclObject, line: number): SynchronousSettings {
+  const ids = listIn(body, 'synchronous_secondaries')
+  const fault = ids.map(faultOfPeerId).find((found) => found !== undefined)
+  if (fault !== undefined) throw new ConfigError(`line ${line}: an id in "synchronous_secondaries" ${fault}`)
+  if (new Set(ids).size < ids.length)
+    throw new ConfigError(`line ${line}: "synchronous_secondaries" has the same id twice`)
+  if (ids.length > MAX_SYNCHRONOUS)
+    throw new ConfigError(`line ${line}: "synchronous_secondaries" has more than ${MAX_SYNCHRONOUS} ids`)
+  const never = single(body, 'synchronous_timeout') === 'never'
+  return { ids, timeoutMs: never ? undefined : timeoutOf(body) }
+}
+
+function timeoutOf(body: HclObject): number {
+  const timeoutMs = millisecondsIn(body, 'synchronous_timeout', LONGEST_WAIT_MS) ?? DEFAULT_TIMEOUT_MS
+  if (timeoutMs < SHORTEST_TIMEOUT_MS)
+    throw new ConfigError(`"synchronous_timeout" must be "never", or ${SHORTEST_TIMEOUT_MS}ms at least`)
+  return timeoutMs
 }

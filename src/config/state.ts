@@ -31,6 +31,8 @@ export function sanitizedConfig(config: ServerConfig): object {
       best_effort_wal_wait_duration: config.replication.consistency.heldMs / 1_000,
       consistency_wait: config.replication.consistency.waitMs / 1_000,
       await_state_limit: config.replication.consistency.awaitStateMs / 1_000,
+      synchronous_secondaries: config.replication.synchronous.ids,
+      synchronous_timeout: shownTimeout(config.replication.synchronous),
     },
     listeners: config.listeners.map(shownListener),
     storage: storeLocation(storage).shown,
@@ -43,6 +45,9 @@ export function sanitizedConfig(config: ServerConfig): object {
     ],
   }
 }
+
+const shownTimeout = ({ timeoutMs }: ServerConfig['replication']['synchronous']): number | 'never' =>
+  timeoutMs === undefined ? 'never' : timeoutMs / 1_000
 
 function shownListener({ address, rules, clusterAddress }: ListenerConfig): object {
   const { limits, tls, switches = NO_SWITCHES } = rules

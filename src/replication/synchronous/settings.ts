@@ -1,0 +1,17 @@
+/** Which secondaries for disaster recovery writes wait for, from the configuration. */
+export type SynchronousSettings = {
+  /** The ids of their activation tokens. */
+  readonly ids: readonly string[]
+  /** How long one of them may be away until writes go on without it; undefined: they never do. */
+  readonly timeoutMs: number | undefined
+}
+
+/** Without other settings one that is away is waited for so long. */
+export const DEFAULT_TIMEOUT_MS = 10_000
+/** No answer is held back for longer, since its listener would give it up: the longest timeout, and that of never. */
+export const LONGEST_WAIT_MS = 60_000
+/** Each of them makes every write as slow as the slowest. */
+export const MAX_SYNCHRONOUS = 8
+
+/** Of a server that waits for none. */
+export const NOT_SYNCHRONOUS: SynchronousSettings = { ids: [], timeoutMs: DEFAULT_TIMEOUT_MS }

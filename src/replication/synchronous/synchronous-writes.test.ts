@@ -1,0 +1,242 @@
+// Writes that wait for secondaries, by a clock that the test moves. The log is a number here.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { steppedTime } from '../../../test/fixtures/stepped-time.ts'
+import type { SynchronousSettings } from './settings.ts'
+import { SynchronousWrites } from './synchronous-writes.ts'
+
+const TEN_S = 10_000
+
+function stage(settings: Partial<SynchronousSettings> = {}, expected: readonly string[] = ['b']) {
+  const time = steppedTime(1_000)
+  const lines: string[] = []
+  let last = 5
+  const writes = new SynchronousWrites({
+    world: time,
+    log: (level, message, fields = {}) => void lines.push(`${level} ${fields.secondary} ${message}`),
+    lastIndex: () => last,
+    settings: { ids: ['b'], timeoutMs: TEN_S, ...settings },
+  })
+  writes.know(new Set(expected))
+  const outcomes: string[] = []
+  /** Writes; the outcome is noted when there is one. */
+  const write = (): void => {
+    const name = String(++last)
+    const confirmed = writes.confirmed(last)
+    if (confirmed === undefined) outcomes.push(`${name} at once`)
+    else void confirmed.then((is) => outcomes.push(`${name} ${is ? 'answered' : 'unknown'}`))
+  }
+  const told = async (): Promise<string[]> => {
+    await time.advance(0)
+    return outcomes.splice(0)
+  }
+  const states = () => writes.told.map(({ id, state, sinceMs }) => `${id} ${state} ${sinceMs ?? ''}`.trimEnd())
+  const logged = () => lines.splice(0)
+  return { time, writes, write, told, states, logged }
+}
+
+test('a write is answered when the secondary has it, and one word of it answers for all before', async () => {
+  const { writes, write, told, states } = stage()
+  writes.reached([['b', 5]])
+  assert.deepEqual(states(), ['b in-step 1000'])
+  write()
+  write()
+  write()
+  assert.deepEqual([await told(), writes.waiting], [[], 3])
+  writes.reached([['b', 7]])
+  assert.deepEqual([await told(), writes.waiting], [['6 answered', '7 answered'], 1])
+  writes.reached([['b', 8]])
+  assert.deepEqual(await told(), ['8 answered'])
+  assert.deepEqual(writes.counts, { confirmed: 3, alone: 0, unconfirmed: 0, waitedSeconds: 0 })
+})
+
+test('what the secondary has already is not waited for, and nobody waits where nobody is configured', async () => {
+  const { writes } = stage()
+  writes.reached([['b', 5]])
+  assert.equal(writes.confirmed(5), undefined)
+  const none = stage({ ids: [] }, [])
+  assert.deepEqual([none.writes.mark(), none.writes.confirmed(9), none.time.waiting()], [undefined, undefined, []])
+})
+
+test('of several secondaries the last one counts', async () => {
+  const { writes, write, told } = stage({ ids: ['b', 'c'] }, ['b', 'c'])
+  writes.reached([
+    ['b', 5],
+    ['c', 5],
+  ])
+  write()
+  writes.reached([['b', 6]])
+  assert.deepEqual(await told(), [])
+  writes.reached([['c', 6]])
+  assert.deepEqual(await told(), ['6 answered'])
+})
+
+test('one that is away for as long as is set is not waited for, until it has all again', async () => {
+  const { writes, write, told, time, states, logged } = stage()
+  writes.reached([['b', 5]])
+  await time.advance(1_000)
+  writes.reached([['b', undefined]])
+  assert.deepEqual(states(), ['b waiting 2000'])
+  await time.advance(4_000)
+  write()
+  await time.advance(5_999)
+  assert.deepEqual([await told(), logged()], [[], []])
+  await time.advance(1)
+  assert.deepEqual(await told(), ['6 answered'])
+  assert.deepEqual(states(), ['b away 12000'])
+  assert.deepEqual(logged(), ['warn b A synchronous secondary is away: writes go on without it, and are not there'])
+  write()
+  assert.deepEqual(await told(), ['7 at once'])
+  assert.deepEqual([writes.counts.alone, writes.counts.confirmed, time.waiting()], [2, 0, []])
+  writes.reached([['b', 7]])
+  assert.deepEqual(states(), ['b in-step 12000'])
+  assert.deepEqual(logged(), ['info b A synchronous secondary has all, and writes wait for it'])
+  write()
+  assert.deepEqual(await told(), [])
+})
+
+test('one that is linked and confirms nothing is away when the first write has waited for so long', async () => {
+  const { writes, write, told, time, states } = stage()
+  writes.reached([['b', 5]])
+  await time.advance(60_000)
+  write()
+  await time.advance(4_000)
+  write()
+  // It is slow, and not away.
+  writes.reached([['b', 6]])
+  assert.deepEqual(await told(), ['6 answered'])
+  await time.advance(9_999)
+  assert.deepEqual([await told(), states()], [[], ['b in-step 1000']])
+  await time.advance(1)
+  assert.deepEqual([await told(), states()], [['7 answered'], ['b away 75000']])
+})
+
+test('one that comes back under load is waited for when it is near, and in step when nothing is missing', async () => {
+  const { writes, write, told, time, states, logged } = stage()
+  await time.advance(TEN_S)
+  logged()
+  for (let each = 0; each < 100; each++) write()
+  await told()
+  writes.reached([['b', 50]])
+  assert.deepEqual(states(), ['b away 11000'])
+  // It was where the log had ended, but that took it long.
+  await time.advance(1_001)
+  write()
+  writes.reached([['b', 105]])
+  assert.deepEqual([await told(), states()], [['106 at once'], ['b away 11000']])
+  write()
+  await time.advance(1_000)
+  writes.reached([['b', 106]])
+  assert.deepEqual([await told(), states()], [['107 at once'], ['b away 11000']])
+  write()
+  assert.deepEqual(await told(), [], 'it is waited for')
+  writes.reached([['b', 107]])
+  assert.deepEqual(
+    [states(), logged()],
+    [['b in-step 13001'], ['info b A synchronous secondary has all, and writes wait for it']],
+  )
+  writes.reached([['b', 108]])
+  assert.deepEqual(await told(), ['108 answered'])
+})
+
+test('one that is lost again on its way back is away as before, without another line', async () => {
+  const { writes, write, told, time, states, logged } = stage()
+  await time.advance(TEN_S)
+  logged()
+  write()
+  await told()
+  writes.reached([['b', 5]])
+  write()
+  writes.reached([['b', 6]])
+  write()
+  assert.deepEqual(await told(), ['7 at once'])
+  writes.reached([['b', undefined]])
+  await time.advance(TEN_S)
+  assert.deepEqual([await told(), states(), logged()], [['8 answered'], ['b away 11000'], []])
+})
+
+test('without a timeout writes wait, and are answered that nobody knows after a minute', async () => {
+  const { writes, write, told, time, states, logged } = stage({ timeoutMs: undefined })
+  await time.advance(9_999)
+  write()
+  await time.advance(1)
+  assert.deepEqual(logged(), ['warn b A synchronous secondary is away: writes wait for it, and are refused an answer'])
+  await time.advance(20_000)
+  write()
+  await time.advance(39_998)
+  assert.deepEqual(await told(), [])
+  await time.advance(1)
+  assert.deepEqual([await told(), states()], [['6 unknown'], ['b waiting 1000']])
+  writes.reached([['b', 7]])
+  assert.deepEqual([await told(), states()], [['7 answered'], ['b in-step 70999']])
+  assert.deepEqual(logged(), ['info b A synchronous secondary has all, and writes wait for it'])
+  assert.equal(writes.counts.unconfirmed, 1)
+})
+
+test('after a start it is waited for once, and is in step when it has what was there', async () => {
+  const { writes, write, told, time, states } = stage()
+  assert.deepEqual(states(), ['b waiting 1000'])
+  write()
+  writes.reached([['b', 4]])
+  assert.deepEqual([await told(), states()], [[], ['b waiting 1000']])
+  writes.reached([['b', 5]])
+  assert.deepEqual(states(), ['b in-step 1000'])
+  writes.reached([['b', 6]])
+  assert.deepEqual([await told(), time.waiting()], [['6 answered'], [TEN_S]])
+})
+
+test('nothing waits for one that was never let in, nor while its first copy is running', async () => {
+  const { writes, write, told, time, states, logged } = stage({ timeoutMs: undefined }, [])
+  write()
+  assert.deepEqual([await told(), states(), time.waiting()], [['6 at once'], ['b unknown'], []])
+  writes.reached([['b', undefined]])
+  write()
+  assert.deepEqual([await told(), states()], [['7 at once'], ['b away 1000']])
+  await time.advance(TEN_S)
+  assert.deepEqual(logged(), [])
+  writes.reached([['b', 7]])
+  assert.deepEqual(states(), ['b in-step 11000'])
+  write()
+  assert.deepEqual(await told(), [])
+})
+
+test('one that is revoked is waited for no more, and one that is replaced only when it has all', async () => {
+  const { writes, write, told, states } = stage({ timeoutMs: undefined })
+  writes.reached([['b', 5]])
+  write()
+  writes.forget('b')
+  assert.deepEqual([await told(), states()], [['6 answered'], ['b unknown']])
+  writes.know(new Set())
+  write()
+  assert.deepEqual(await told(), ['7 at once'])
+})
+
+test('what becomes of the writes of a cluster that is no primary any more, nobody knows', async () => {
+  const { writes, write, told, states, time } = stage()
+  write()
+  writes.know(undefined)
+  assert.deepEqual([await told(), states(), writes.mark()], [['6 unknown'], [], undefined])
+  writes.reached([['b', 6]])
+  write()
+  assert.deepEqual(await told(), ['7 at once'])
+  await time.advance(TEN_S)
+  assert.deepEqual(time.waiting(), [])
+})
+
+test('other settings hold at once: for a write that waits, and for who is waited for', async () => {
+  const { writes, write, told, time, states, logged } = stage({ timeoutMs: undefined })
+  write()
+  await time.advance(30_000)
+  logged()
+  writes.configure({ ids: ['b'], timeoutMs: 1_000 })
+  await time.advance(0)
+  assert.deepEqual([await told(), states()], [['6 answered'], ['b away 31000']])
+  assert.deepEqual(logged(), ['warn b A synchronous secondary is away: writes go on without it, and are not there'])
+  writes.configure({ ids: ['c'], timeoutMs: undefined })
+  writes.know(new Set(['b', 'c']))
+  assert.deepEqual(states(), ['c waiting 31000'])
+  write()
+  assert.deepEqual(await told(), [])
+  writes.configure({ ids: [], timeoutMs: undefined })
+  assert.deepEqual(await told(), ['7 answered'])
+})

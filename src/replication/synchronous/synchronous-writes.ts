@@ -1,0 +1,211 @@
+// Answers to writes that wait until secondaries have them on their disks: on the thread that writes. The commits
+// themselves go on meanwhile, and one message of a secondary answers for all that it has by then. So a write costs one
+// round trip to the farthest of them, however many there are at once.
+import type { Log } from '../../lib/log.ts'
+import type { Timer, World } from '../../lib/world.ts'
+import { DEFAULT_TIMEOUT_MS, LONGEST_WAIT_MS, type SynchronousSettings } from './settings.ts'
+import { type Moment, SynchronousSecondary, type SynchronousState } from './synchronous-secondary.ts'
+
+/** What the waiting needs. */
+export type SynchronousParts = {
+  readonly world: Pick<World, 'clock' | 'timers'>
+  readonly log: Log
+  /** Index of the last change that secondaries for disaster recovery get; undefined while no store is open. */
+  readonly lastIndex: () => number | undefined
+  readonly settings: SynchronousSettings
+}
+
+/** How far a secondary has all; undefined: it is away, or what it has is not whole. */
+export type SecondaryProgress = readonly [id: string, index: number | undefined]
+
+/** A secondary, as status shows it. */
+export type SynchronousTold = {
+  readonly id: string
+  /** 'unknown': it was never let in, so nothing waits for it. */
+  readonly state: SynchronousState | 'unknown'
+  /** Wall clock; undefined for one that is unknown. */
+  readonly sinceMs: number | undefined
+}
+
+type Waiter = { readonly index: number; readonly atMs: number; readonly settle: (isConfirmed: boolean) => void }
+
+/** The writes of one server that wait. */
+export class SynchronousWrites {
+  /** Writes that waited until all had them; that were answered without one that was away; that nobody confirmed. */
+  readonly counts = { confirmed: 0, alone: 0, unconfirmed: 0, waitedSeconds: 0 }
+  readonly #parts: SynchronousParts
+  #settings: SynchronousSettings
+  readonly #secondaries = new Map<string, SynchronousSecondary>()
+  /** False while this cluster is no primary, or is sealed. */
+  #isOn = false
+  /** In the order of their indexes, since the log only grows. */
+  #waiting: Waiter[] = []
+  #timer: Timer | undefined
+  #dueMs = Infinity
+
+  constructor(parts: SynchronousParts) {
+    this.#parts = parts
+    this.#settings = parts.settings
+  }
+
+  /** The ids of all secondaries that writes are to wait for. */
+  get ids(): readonly string[] {
+    return this.#settings.ids
+  }
+
+  /** Writes that wait now. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** What status shows of each of them; nothing while this cluster is no primary. */
+  get told(): readonly SynchronousTold[] {
+    if (!this.#isOn) return []
+    return this.ids.map((id) => {
+      const found = this.#secondaries.get(id)
+      return { id, state: found?.state ?? 'unknown', sinceMs: found?.sinceMs }
+    })
+  }
+
+  /** Takes over other settings. Those that are new in them are waited for once they are known. */
+  configure(settings: SynchronousSettings): void {
+    this.#settings = settings
+    for (const id of this.#secondaries.keys()) if (!settings.ids.includes(id)) this.#secondaries.delete(id)
+    this.#wake()
+  }
+
+  /**
+   * Takes over what the records say: the secondaries that have had all once, or undefined where this cluster is no
+   * primary. Then nobody can tell what becomes of the writes that wait.
+   */
+  know(ids: ReadonlySet<string> | undefined): void {
+    this.#isOn = ids !== undefined
+    if (ids === undefined) {
+      this.#secondaries.clear()
+      this.#settleFirst(this.#waiting.length, false)
+    } else {
+      for (const id of this.ids) if (ids.has(id) && !this.#secondaries.has(id)) this.#add(id, true)
+    }
+    this.#wake()
+  }
+
+  /** The secondary is one no more, or is to be let in anew: writes go on without it. */
+  forget(id: string): void {
+    this.#secondaries.delete(id)
+    this.#wake()
+  }
+
+  /** Links say how far secondaries have all. */
+  reached(progress: readonly SecondaryProgress[]): void {
+    const last = this.#parts.lastIndex()
+    if (!this.#isOn || last === undefined) return
+    for (const [id, index] of progress) {
+      // The settings may have changed since.
+      if (!this.ids.includes(id)) continue
+      const isBack = (this.#secondaries.get(id) ?? this.#add(id, false)).reported(index, last, this.#now)
+      if (isBack) this.#parts.log('info', 'A synchronous secondary has all, and writes wait for it', { secondary: id })
+    }
+    this.#wake()
+  }
+
+  /** Where the log ends for secondaries; undefined where no write ever waits. */
+  mark(): number | undefined {
+    return this.#isOn && this.ids.length > 0 ? this.#parts.lastIndex() : undefined
+  }
+
+  /**
+   * Waits until all secondaries that are not away have the log up to this index. False: that is not known, and will not
+   * be soon. Undefined: there is nothing to wait for.
+   */
+  confirmed(index: number): Promise<boolean> | undefined {
+    if (!this.#isOn || index <= this.#awaitedHave) {
+      if (this.#isOn && !this.#allHave(index)) this.counts.alone++
+      return undefined
+    }
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    // What is waited for may have been read before what the last one waits for.
+    const inOrder = Math.max(index, this.#waiting.at(-1)?.index ?? 0)
+    this.#waiting.push({ index: inOrder, atMs: this.#now.monotonicMs, settle: resolve })
+    this.#plan()
+    return promise
+  }
+
+  get #now(): Moment {
+    const { clock } = this.#parts.world
+    return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+  }
+
+  /** What all that are waited for have. */
+  get #awaitedHave(): number {
+    const awaited = [...this.#secondaries.values()].filter(({ isAwaited }) => isAwaited)
+    return Math.min(...awaited.map(({ has }) => has))
+  }
+
+  #allHave(index: number): boolean {
+    return this.#secondaries.values().every(({ has }) => has >= index)
+  }
+
+  #add(id: string, isExpected: boolean): SynchronousSecondary {
+    const added = new SynchronousSecondary(id, isExpected, this.#parts.lastIndex() ?? 0, this.#now)
+    this.#secondaries.set(id, added)
+    return added
+  }
+
+  /** Answers those that need not wait any longer. */
+  #wake(): void {
+    const have = this.#awaitedHave
+    const first = this.#waiting.findIndex(({ index }) => index > have)
+    this.#settleFirst(first === -1 ? this.#waiting.length : first, true)
+    this.#plan()
+  }
+
+  #settleFirst(count: number, isConfirmed: boolean): void {
+    if (count === 0) return
+    const { monotonicMs } = this.#now
+    for (const { index, atMs, settle } of this.#waiting.splice(0, count)) {
+      if (!isConfirmed) this.counts.unconfirmed++
+      else if (this.#allHave(index)) this.counts.confirmed++
+      else this.counts.alone++
+      this.counts.waitedSeconds += (monotonicMs - atMs) / 1_000
+      settle(isConfirmed)
+    }
+  }
+
+  /** When the secondary is to be missed: it is away, or does not confirm what waits, for as long as may be. */
+  #dueOf(secondary: SynchronousSecondary): number {
+    const { timeoutMs } = this.#settings
+    if (!secondary.isAwaited || (timeoutMs === undefined && secondary.isMissed)) return Infinity
+    const unconfirmedSinceMs = this.#waiting.find(({ index }) => index > secondary.has)?.atMs ?? Infinity
+    return Math.min(secondary.awaySinceMs ?? Infinity, unconfirmedSinceMs) + (timeoutMs ?? DEFAULT_TIMEOUT_MS)
+  }
+
+  /** Sees to it that somebody looks when the next of the times is over. A look that comes early plans the next one. */
+  #plan(): void {
+    const { timers, clock } = this.#parts.world
+    const dues = [...this.#secondaries.values()].map((each) => this.#dueOf(each))
+    const dueMs = Math.min(...dues, (this.#waiting[0]?.atMs ?? Infinity) + LONGEST_WAIT_MS)
+    if (dueMs >= this.#dueMs) return
+    this.#timer?.cancel()
+    this.#dueMs = dueMs
+    this.#timer = timers.after(Math.max(0, Math.ceil(dueMs - clock.monotonicMs())), () => this.#look())
+  }
+
+  #look(): void {
+    this.#dueMs = Infinity
+    const now = this.#now
+    for (const each of this.#secondaries.values()) if (this.#dueOf(each) <= now.monotonicMs) this.#miss(each, now)
+    this.#wake()
+    const over = this.#waiting.filter(({ atMs }) => atMs + LONGEST_WAIT_MS <= now.monotonicMs)
+    this.#settleFirst(over.length, false)
+    this.#plan()
+  }
+
+  #miss(secondary: SynchronousSecondary, now: Moment): void {
+    const goesOnWithout = this.#settings.timeoutMs !== undefined
+    if (!secondary.miss(goesOnWithout, now)) return
+    const what = goesOnWithout
+      ? 'A synchronous secondary is away: writes go on without it, and are not there'
+      : 'A synchronous secondary is away: writes wait for it, and are refused an answer'
+    this.#parts.log('warn', what, { secondary: secondary.id })
+  }
+}

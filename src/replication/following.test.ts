@@ -260,6 +260,7 @@ async function randomRun(seed: number): Promise<void> {
     else if (kind === 11) pair.horizon = (await pair.primary.position()).index
     else if (kind === 12) pair.tellRoot()
     else await newHistory(pair.primary, random)
+    pair.beat()
     await pass(random)
   }
   // The primary goes on writing while the secondary catches up.
@@ -270,6 +271,12 @@ async function randomRun(seed: number): Promise<void> {
   }
   await pair.settle()
   await pair.requireEqual()
+  pair.beat()
+  const { index } = await pair.primary.position()
+  for (let turns = 0; pair.has !== index; turns++) {
+    assert.ok(turns < 1_000, `The source knows of ${pair.has}, and the secondary has ${index}`)
+    await turn()
+  }
   await pair.cut()
 }
 

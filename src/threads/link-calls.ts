@@ -56,6 +56,7 @@ export const OWNER_CALLS = {
   conflict: verb<LinkOwner['conflict']>(),
   handed: verb<LinkOwner['handed']>(),
   differs: verb<LinkOwner['differs']>(),
+  reached: verb<LinkOwner['reached']>(),
   standing: verb<LinkOwner['standing']>(),
   shown: verb<LinkOwner['shown']>(),
   unconfirmed: verb<LinkOwner['unconfirmed']>(),

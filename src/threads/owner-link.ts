@@ -59,6 +59,7 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
     takeoverKnown: (...input) => answered(peer.call('takeoverKnown', parcelOf(input))),
     conflict: (...input) => answered(peer.call('conflict', parcelOf(input))),
     handed: (...input) => answered(peer.call('handed', parcelOf(input))),
+    reached: (...input) => answered(peer.call('reached', parcelOf(input))),
     differs: (...input) => answered(peer.call('differs', parcelOf(input))),
     standing: (...input) => answered(peer.call('standing', parcelOf(input))),
     shown: (...input) => answered(peer.call('shown', parcelOf(input))),

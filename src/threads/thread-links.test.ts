@@ -80,6 +80,15 @@ const ASKED: Spoken<LinkOwner> = {
   root: [['dr', undefined], { index: 5, root: buffer('root') }],
   handed: [[ARRIVAL, 'carryOut', buffer('asked')], buffer('answered')],
   differs: [[ARRIVAL], undefined],
+  reached: [
+    [
+      [
+        ['site-b', 7],
+        ['site-c', undefined],
+      ],
+    ],
+    undefined,
+  ],
   standing: [
     ['dr'],
     { epoch: 1, histories: [], receiver: buffer('r'), sealNumber: 0, instance: 0, reach: undefined } as never,

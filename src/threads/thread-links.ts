@@ -232,6 +232,7 @@ function ownerHandlers(owner: () => LinkOwner): Handlers<typeof OWNER_CALLS> {
     conflict: answer((...input) => owner().conflict(...input)),
     handed: answer((...input) => owner().handed(...input)),
     differs: answer((...input) => owner().differs(...input)),
+    reached: answer((...input) => owner().reached(...input)),
     standing: answer((...input) => owner().standing(...input)),
     shown: answer((...input) => owner().shown(...input)),
     unconfirmed: answer((...input) => owner().unconfirmed(...input)),

@@ -14,6 +14,7 @@ import type { RenewedLeaf } from '../set/secondary-operations.ts'
 import type { SinkBatch, SinkProgress } from '../sink/sink-parts.ts'
 import type { SecondaryStanding } from '../source/decision.ts'
 import type { Judged } from '../source/source-reach.ts'
+import type { SecondaryProgress } from '../synchronous/synchronous-writes.ts'
 
 /** What a node says of itself to every peer. */
 export type NodeFacts = {
@@ -33,6 +34,8 @@ export type PrimaryPart = {
   readonly set: SetName
   /** The leaf of this node for servers. The same object as long as it is the same leaf. */
   readonly identity: LinkIdentity
+  /** The ids of secondaries that writes wait for: what they have is told at once. Missing: there are none. */
+  readonly synchronous?: readonly string[]
 }
 
 /** The part of this cluster in a set that it follows: a link is dialed, and dialed again. */
@@ -311,6 +314,8 @@ export interface PrimaryOwner {
   ): Promise<'fenced' | PeerRefusal>
   /** Answers what a secondary asks, which may be any call with any body. A rejection tells it nothing. */
   handed(arrival: Arrival, call: string, body: Buffer): Promise<Buffer>
+  /** How far secondaries that writes wait for have all. Never rejects. */
+  reached(progress: readonly SecondaryProgress[]): Promise<void>
   /** A secondary compared and has another root still: a tree is wrong, and it may be the one here. */
   differs(arrival: Arrival): Promise<void>
 }

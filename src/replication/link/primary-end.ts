@@ -8,6 +8,7 @@ import { letIn } from './letting-in.ts'
 import { ACTIVATION_PROTOCOL, ASKING_PROTOCOL, FOLLOWING_PROTOCOLS, keyOfPeer } from './link-protocols.ts'
 import type { PrimaryPart, SecondaryStatus } from './link-sides.ts'
 import { MessageLink } from './message-link.ts'
+import { ProgressTelling } from './progress-telling.ts'
 import { keyOfArrival, MAX_OF_ONE, OTHERS_OF_ID, ServedLinks } from './served-links.ts'
 import { isSameSecondary, keyOfSet, type ServedPeer, secondaryIn, turnAway, turnAwayForNow } from './served-peer.ts'
 import { type RememberedSecondary, ServedSecondary } from './served-secondary.ts'
@@ -27,7 +28,9 @@ export class PrimaryEnd {
   readonly #following = new ServedLinks<ServedSecondary>({
     onAdmitted: (key, served) => this.#remember(key, served),
     onLeft: (key, served) => {
-      if (this.#remembered.get(key) === served) this.#remembered.set(key, served.left)
+      if (this.#remembered.get(key) !== served) return
+      this.#remembered.set(key, served.left)
+      this.#tellProgress(served)
     },
   })
   readonly #asking = new ServedLinks<AskingSecondary>()
@@ -36,8 +39,11 @@ export class PrimaryEnd {
   /** The last states of those that were connected. */
   readonly #remembered = new Map<string, RememberedSecondary>()
 
+  readonly #progress: ProgressTelling
+
   constructor(parts: PrimaryParts) {
     this.#parts = parts
+    this.#progress = new ProgressTelling(parts.owner)
   }
 
   /** Takes over what this node is primary of. Links of other sets are broken off. */
@@ -51,6 +57,7 @@ export class PrimaryEnd {
     for (const served of this.#following.admitted) {
       const key = keyOfSet(served.peer.set)
       if (!haveSameTrust(before.get(key), this.#sets.get(key))) served.trustChanged()
+      this.#tellProgress(served)
     }
   }
 
@@ -96,16 +103,28 @@ export class PrimaryEnd {
   }
 
   #follow(link: MessageLink, peer: ServedPeer): void {
-    this.#following.serve(link, peer, (onAdmitted) => new ServedSecondary(this.#parts, link, peer, onAdmitted))
+    this.#following.serve(link, peer, (onAdmitted) => {
+      const served: ServedSecondary = new ServedSecondary(this.#parts, link, peer, onAdmitted, () => {
+        // Another link may have taken the place of this one.
+        if (this.#remembered.get(keyOfPeer(peer.set, peer.id)) === served) this.#tellProgress(served)
+      })
+      return served
+    })
   }
 
   #ask(link: MessageLink, peer: ServedPeer): void {
     this.#asking.serve(link, peer, (onAdmitted) => new AskingSecondary(this.#parts, link, peer, onAdmitted))
   }
 
+  /** Only of those that writes wait for. */
+  #tellProgress({ peer, has }: ServedSecondary): void {
+    if (this.#sets.get(keyOfSet(peer.set))?.synchronous?.includes(peer.id)) this.#progress.tell(peer.id, has)
+  }
+
   #remember(key: string, served: ServedSecondary): void {
     this.#remembered.delete(key)
     this.#remembered.set(key, served)
+    this.#tellProgress(served)
     const [oldest = ''] = this.#remembered.keys()
     if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(oldest)
   }

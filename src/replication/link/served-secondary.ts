@@ -73,13 +73,25 @@ export class ServedSecondary implements ServedLink {
   /** A leaf goes with the authorities of its hour, so nothing newer of them may come before it. */
   readonly #certificates = new OneAtATime()
   #comparisons = 0
+  /** Index up to which it surely has all; undefined in a copy or comparison, and while that is not known. */
+  #has: number | undefined
+  readonly #onProgress: () => void
 
-  /** `onAdmitted` is called when the secondary is known to be one that may follow. */
-  constructor(parts: PrimaryParts, link: MessageLink, peer: ServedPeer, onAdmitted: () => void) {
+  /**
+   * `onAdmitted` is called when the secondary is known to be one that may follow, `onProgress` when `has` has changed.
+   */
+  constructor(
+    parts: PrimaryParts,
+    link: MessageLink,
+    peer: ServedPeer,
+    onAdmitted: () => void,
+    onProgress: () => void = () => {},
+  ) {
     this.#parts = parts
     this.#link = link
     this.peer = peer
     this.#onAdmitted = onAdmitted
+    this.#onProgress = onProgress
     this.#logEnd = new LogEnd(parts.store, peer.set.family)
     this.#stopped.promise.catch(() => {})
     this.#heartbeat = new Heartbeat({
@@ -89,6 +101,11 @@ export class ServedSecondary implements ServedLink {
       says: () => this.#says(),
       onBeat: () => this.#onBeat(),
     })
+  }
+
+  /** How far it surely has all on its disk; undefined: that is not known, or the link is over. */
+  get has(): number | undefined {
+    return this.#isOver ? undefined : this.#has
   }
 
   async run(): Promise<void> {
@@ -174,7 +191,11 @@ export class ServedSecondary implements ServedLink {
     const { abandoned, followed } = admission.greeted
     const { family } = set
     const reach = family === 'performance' && { filterKey: filterKeyOf(arrival.id), judge: keeper.judge }
-    const known = { limits: limits.source, abandoned, followed, count: counts(family), ...(reach && { reach }) }
+    const has = (upTo: number | undefined): void => {
+      this.#has = upTo
+      this.#onProgress()
+    }
+    const known = { limits: limits.source, abandoned, followed, count: counts(family), has, ...(reach && { reach }) }
     const parts = { family, store, keeper, send, ...known }
     const serving = LogSource.serve(parts, hello, (source) => this.#begin(source, admission))
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
@@ -250,7 +271,9 @@ export class ServedSecondary implements ServedLink {
     this.#whereabouts = { addresses: beat.addresses, apiAddress: beat.apiAddress }
     this.#isWhole = beat.lastIndex > 0
     // It cannot have more than it was sent.
-    if (this.#isWhole) this.#reached(Math.min(beat.lastIndex, source.sentIndex))
+    if (!this.#isWhole) return
+    source.isWholeAt(beat.lastIndex)
+    this.#reached(Math.min(beat.lastIndex, source.sentIndex))
   }
 
   #reached(index: number): void {

@@ -70,6 +70,8 @@ export type SourceParts = {
    * filter, and the judgement of the thread that writes.
    */
   readonly reach?: { readonly filterKey: string; readonly judge: () => Promise<Judged> }
+  /** Told how far the secondary has all; undefined: what it has is not whole, and no place says how far. */
+  readonly has?: (upTo: number | undefined) => void
 }
 
 /** Messages that a secondary sends behind its hello. */

@@ -58,6 +58,13 @@ export class LogSource {
   #course = 0
   #comparisons = 0
   #isRootDue = false
+  /**
+   * Where the last transfer ended: what is acknowledged up to there may have been acknowledged in it. Infinity while
+   * one is running, and until the secondary is told where it ended; -1 if there was none.
+   */
+  #transferEnd = Number.POSITIVE_INFINITY
+  /** Index up to which the secondary surely has all, while it has no transfer. */
+  #has: number | undefined
   #cause: Error | undefined
 
   private constructor(parts: SourceParts, sent: Place) {
@@ -117,6 +124,12 @@ export class LogSource {
     this.#bell.ring()
   }
 
+  /** The secondary says that what it has is whole, and as of this index. */
+  isWholeAt(index: number): void {
+    // What it said in front of the transfer came before the transfer could end.
+    if (index >= this.#transferEnd && index <= this.#log.sent.index) this.#hasUpTo(index)
+  }
+
   /** Ends the source: `serve` rejects with the cause. */
   end(cause: Error): void {
     this.#cause ??= cause
@@ -174,6 +187,8 @@ export class LogSource {
 
   async #stream(after: Place): Promise<void> {
     this.#log.sent = after
+    this.#transferEnd = -1
+    this.#hasUpTo(after.index)
     await this.#held.from(after.index)
     await this.#beginCourse({ what: 'stream', from: after, isAnew: false, after: '', sentence: '', fork: undefined })
   }
@@ -192,6 +207,8 @@ export class LogSource {
   /** The secondary has the log up to the tree by comparing it: nothing before is sent any more. */
   async #compare(sentence: string, fork?: Place): Promise<void> {
     this.#copyAfter = undefined
+    this.#transferEnd = Number.POSITIVE_INFINITY
+    this.#hasUpTo(undefined)
     const { at, dataKeys } = await this.#takeTree()
     this.#log.sent = at
     // What was written up to there is not looked at any more, and may have changed what the secondary is to have.
@@ -289,6 +306,7 @@ export class LogSource {
     const at = await this.#log.sendTo(index)
     // A root over what the secondary was to have before is none of what it has.
     if (this.#log.reach !== reach) return this.#sendRoot()
+    if (this.#transferEnd === Number.POSITIVE_INFINITY) this.#transferEnd = at.index
     await this.#parts.send({ kind: 'complete', at, root })
   }
 
@@ -388,7 +406,15 @@ export class LogSource {
     if (!this.#window.handled(handled) || durable > this.#log.sent.index) {
       throw new ProtocolFault('damaged', 'A secondary acknowledges what it was not sent')
     }
+    if (durable > this.#transferEnd) this.#hasUpTo(durable)
     if (this.#held.isDue(durable)) this.#holdSoon()
+  }
+
+  #hasUpTo(index: number | undefined): void {
+    const has = index === undefined ? undefined : Math.max(index, this.#has ?? 0)
+    if (has === this.#has) return
+    this.#has = has
+    this.#parts.has?.(has)
   }
 
   #holdSoon(): void {

@@ -54,7 +54,7 @@ export function buildCore(parts: CommonParts, rooms: CoreRooms): Core {
 }
 
 function pipelineServices(
-  { world, facts, tokenLimits, toPrimary = () => undefined }: CommonParts,
+  { world, facts, tokenLimits, synchronous, toPrimary = () => undefined }: CommonParts,
   rooms: CoreRooms,
 ): PipelineServices {
   const { auth, namespaces, audit, mounts, quotas, gate, seal, services, writer, nodeRole, primaryAddress } = rooms
@@ -84,6 +84,7 @@ function pipelineServices(
     nodeRole,
     toPrimary,
     consistency: rooms.consistency,
+    synchronous,
     position: () => positionOf(rooms.storage.writes),
     primaryAddress,
     permissionHints: facts.permissionHints ?? true,

@@ -16,6 +16,7 @@ import type { SlowWork } from '../lib/slow-work.ts'
 import type { World } from '../lib/world.ts'
 import type { Devices } from '../managed-keys/device-link.ts'
 import type { ConsistencySettings } from '../replication/consistency/settings.ts'
+import type { SynchronousWrites } from '../replication/synchronous/synchronous-writes.ts'
 import type { ReadStore, Store } from '../storage/contract.ts'
 import type { ReplicationOperations } from '../system/replication-operations.ts'
 import type { AutoSeal } from '../system/seal/auto-seal.ts'
@@ -45,6 +46,8 @@ export type CommonParts = {
    * clusters, if there are any.
    */
   readonly toPrimary?: () => ToPrimary | undefined
+  /** The writes that wait for secondaries; missing on threads that do not write, and where nobody is waited for. */
+  readonly synchronous?: SynchronousWrites
   /** How long requests and answers wait for the state of other clusters; missing: as without a configuration. */
   readonly consistency?: ConsistencySettings
   /** The queue of the thread; missing: the node makes one of its own. */

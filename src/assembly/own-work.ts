@@ -54,7 +54,7 @@ export type OwnWorkRooms = {
   readonly ownPartOfNamespaces: Pick<OwnPartOfNamespaces, 'start' | 'stop'>
   readonly services: Pick<SystemServices, 'versions' | 'reloads'>
   readonly upkeep: Pick<Upkeep, 'start' | 'stop'>
-  readonly replication: Pick<ReplicationRoom, 'open' | 'close' | 'removal'>
+  readonly replication: Pick<ReplicationRoom, 'open' | 'close' | 'expect' | 'removal'>
   readonly storage: Pick<SealedStorage, 'barrier' | 'view'>
   readonly store: Pick<Store, 'transaction' | 'histories'>
   readonly random: Random
@@ -77,6 +77,7 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
       whileCopied: true,
       begin: () => store.transaction((tx) => makeOwnKeys(tx, makers)),
     },
+    { name: 'whom writes wait for', changes: 'node', when: 'before serving', begin: () => replication.expect() },
     {
       name: 'declared audit devices',
       changes: 'node',

@@ -2,6 +2,7 @@
 import { FOLLOWS_NONE } from '../api/node-role.ts'
 import type { CallWriter } from '../core/engine-context.ts'
 import type { ToPrimary } from '../core/handed.ts'
+import { confirmedSince, logBefore } from '../core/synchronous-steps.ts'
 import type { LinkOwner } from '../replication/link/link-sides.ts'
 import { Seal } from '../system/seal/seal.ts'
 import { buildSeal, type SealRoom } from './build-seal.ts'
@@ -10,6 +11,7 @@ import { answerKept, KEPT_MOUNT } from './kept-elsewhere.ts'
 import type { WritingParts } from './node-parts.ts'
 import { buildRooms, type NodeRooms } from './node-rooms.ts'
 import { PrimaryLink } from './replication/primary-link.ts'
+import { newSynchronousWrites } from './replication/synchronous.ts'
 import { RoleHolder } from './role-holder.ts'
 import { writeOrRefuse } from './writer-refusals.ts'
 
@@ -31,8 +33,9 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
   await role.take(parts.firstRole ?? FOLLOWS_NONE)
   // Sealing closes all rooms, and sys/, one of them, triggers it: it gets a function.
   const toPrimary = parts.toPrimary ?? linkToPrimary(parts, role)
+  const synchronous = newSynchronousWrites(parts)
   const rooms = buildRooms(
-    { ...parts, toPrimary },
+    { ...parts, toPrimary, synchronous },
     {
       status: () => seal.status(),
       operations: () => sealRoom.operations,
@@ -41,11 +44,15 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
     },
   )
   forgetCommits(store, rooms.invalidation)
-  const sealRoom = buildSeal(parts, { seal, role }, rooms)
-  const answer: CallWriter = (mount, question) =>
-    mount === KEPT_MOUNT
+  const sealRoom = buildSeal({ ...parts, synchronous }, { seal, role }, rooms)
+  const answer: CallWriter = async (mount, question) => {
+    const before = logBefore({ synchronous })
+    const answered = await (mount === KEPT_MOUNT
       ? answerKept(rooms, question)
-      : writeOrRefuse(() => rooms.mounts.answer(mount, question), rooms.primaryAddress)
+      : writeOrRefuse(() => rooms.mounts.answer(mount, question), rooms.primaryAddress))
+    await confirmedSince(before, { synchronous })
+    return answered
+  }
   return { ...rooms, ...sealRoom, answer, linkOwner: () => sealRoom.replication.owner }
 }
 

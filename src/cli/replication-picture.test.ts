@@ -507,3 +507,25 @@ test('indexes beyond the numbers of JavaScript keep their digits', () => {
   const status = parseExactText('{"mode":"primary","last_wal":9007199254740993}') ?? null
   assert.match(picture(status), /^ {2}Last change {3}9007199254740993$/m)
 })
+
+test('a primary shows whom writes wait for, and what becomes of them while one is away', () => {
+  const synchronous = [
+    { id: 'site-b', state: 'in-step', since: '2026-11-20T10:00:00Z' },
+    { id: 'c', state: 'away', since: '2026-11-20T10:05:00Z' },
+    { id: 'd', state: 'unknown' },
+  ]
+  const status = parseExactText(JSON.stringify({ ...PRIMARY, synchronous })) ?? assert.fail()
+  const lines = formatReplication({ family: 'dr', status, remainingMs: undefined, nowMs: NOW }, PLAIN).split('\n')
+  const first = lines.findIndex((line) => line.includes('Writes wait'))
+  assert.deepEqual(lines.slice(first, first + 6), [
+    '  Writes wait   for 3 secondaries',
+    '    site-b      in step: it has every write that was answered, since 2026-11-20T10:00:00Z (6 min',
+    '                ago)',
+    '    c           away: writes are answered without it, and may be lost with this cluster, since',
+    '                2026-11-20T10:05:00Z (1 min ago)',
+    '    d           never let in: no write waits for it',
+  ])
+  assert.equal(needsAttention(status), true)
+  const inStep = parseExactText(JSON.stringify({ ...PRIMARY, synchronous: synchronous.slice(0, 1) })) ?? assert.fail()
+  assert.equal(needsAttention(inStep), false)
+})

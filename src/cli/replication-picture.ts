@@ -137,6 +137,7 @@ function secondaryRows(view: ReplicationView, style: Style): string[] {
     ...present(style, 'Cluster port', prefixed('given to secondaries: ', lineIn(status, 'primary_cluster_addr'))),
     ...row(style, 'Secondaries', all === 0 ? none : `${connected} of ${all} connected`),
     ...peers.flatMap((peer) => peerRows(view, style, peer, lineIn(peer, 'node_id'))),
+    ...synchronousRows(view, style),
     ...unseen.flatMap((id) => named(style, id, UNSEEN, 'caution')),
     ...filterRows(status, style),
   ]
@@ -154,6 +155,28 @@ function filterRows(status: Json, style: Style): string[] {
 }
 
 const FILTERS = '`keywright operator replication filter show` says what is filtered now'
+
+/** What becomes of writes, and how it shows. A state of a later server is shown as it is. */
+const SYNCHRONOUS: Readonly<Record<string, readonly [text: string, tone: Tone | undefined]>> = {
+  'in-step': ['in step: it has every write that was answered', undefined],
+  waiting: ['waited for: writes are not answered before it has them', 'caution'],
+  away: ['away: writes are answered without it, and may be lost with this cluster', 'bad'],
+  unknown: ['never let in: no write waits for it', 'caution'],
+}
+
+function synchronousRows({ status, nowMs }: ReplicationView, style: Style): string[] {
+  const all = itemsIn(status, 'synchronous')
+  if (all.length === 0) return []
+  return [
+    ...row(style, 'Writes wait', `for ${all.length === 1 ? 'one secondary' : `${all.length} secondaries`}`),
+    ...all.flatMap((each) => {
+      const [id, state, since] = [lineIn(each, 'id'), lineIn(each, 'state'), lineIn(each, 'since')]
+      const [text, tone] = own(SYNCHRONOUS, state) ?? [state, undefined]
+      const ago = Number.isNaN(Date.parse(since)) ? '' : ` (${spanOf(nowMs - Date.parse(since))} ago)`
+      return named(style, id, `${text}${since === '' ? '' : `, since ${since}${ago}`}`, tone)
+    }),
+  ]
+}
 
 const UNSEEN = 'its activation token is not used yet, or it could not reach this cluster'
 

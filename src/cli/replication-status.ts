@@ -66,6 +66,7 @@ export function needsAttention(status: Json): boolean {
   if (exactMember(status, 'corrupted_merkle_tree') === true) return true
   if (itemsIn(status, 'retained_for').some((hold) => exactMember(hold, 'broken') === true)) return true
   const mode = lineIn(status, 'mode')
+  if (itemsIn(status, 'synchronous').some((one) => lineIn(one, 'state') !== 'in-step')) return true
   if (mode === 'primary') return itemsIn(status, 'secondaries').some(isDisconnected)
   if (mode !== 'secondary') return false
   const primaries = itemsIn(status, 'primaries')

@@ -388,6 +388,18 @@ export type Endpoints = {
         fenced?: boolean
         /** All to which a token was given that was not revoked since */
         known_secondaries?: readonly string[]
+        /** For disaster recovery: the secondaries that writes wait for; missing if there are none */
+        synchronous?: readonly {
+          /** Id of the secondary */
+          id: string
+          /**
+           * in-step: it has every write that was answered; waiting: writes wait for it; away: writes go on without it;
+           * unknown: it was never let in, and nothing waits for it
+           */
+          state: string
+          /** Time since which it has this state, RFC 3339; missing for one that is unknown */
+          since?: string
+        }[]
         /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
         secondaries?: readonly {
           /** Where its API answers; empty if that is not known, or the listener withholds addresses */
@@ -556,6 +568,18 @@ export type Endpoints = {
         fenced?: boolean
         /** All to which a token was given that was not revoked since */
         known_secondaries?: readonly string[]
+        /** For disaster recovery: the secondaries that writes wait for; missing if there are none */
+        synchronous?: readonly {
+          /** Id of the secondary */
+          id: string
+          /**
+           * in-step: it has every write that was answered; waiting: writes wait for it; away: writes go on without it;
+           * unknown: it was never let in, and nothing waits for it
+           */
+          state: string
+          /** Time since which it has this state, RFC 3339; missing for one that is unknown */
+          since?: string
+        }[]
         /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
         secondaries?: readonly {
           /** Where its API answers; empty if that is not known, or the listener withholds addresses */
@@ -728,6 +752,18 @@ export type Endpoints = {
       fenced?: boolean
       /** All to which a token was given that was not revoked since */
       known_secondaries?: readonly string[]
+      /** For disaster recovery: the secondaries that writes wait for; missing if there are none */
+      synchronous?: readonly {
+        /** Id of the secondary */
+        id: string
+        /**
+         * in-step: it has every write that was answered; waiting: writes wait for it; away: writes go on without it;
+         * unknown: it was never let in, and nothing waits for it
+         */
+        state: string
+        /** Time since which it has this state, RFC 3339; missing for one that is unknown */
+        since?: string
+      }[]
       /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
       secondaries?: readonly {
         /** Where its API answers; empty if that is not known, or the listener withholds addresses */
@@ -899,6 +935,18 @@ export type Endpoints = {
       fenced?: boolean
       /** All to which a token was given that was not revoked since */
       known_secondaries?: readonly string[]
+      /** For disaster recovery: the secondaries that writes wait for; missing if there are none */
+      synchronous?: readonly {
+        /** Id of the secondary */
+        id: string
+        /**
+         * in-step: it has every write that was answered; waiting: writes wait for it; away: writes go on without it;
+         * unknown: it was never let in, and nothing waits for it
+         */
+        state: string
+        /** Time since which it has this state, RFC 3339; missing for one that is unknown */
+        since?: string
+      }[]
       /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
       secondaries?: readonly {
         /** Where its API answers; empty if that is not known, or the listener withholds addresses */
@@ -5008,7 +5056,7 @@ export type Endpoints = {
   /** Reloads one part of the configuration on every thread; SIGHUP reloads all parts. */
   'POST sys/config/reload/:subsystem': {
     fields: {
-      /** Part to reload: tls, audit or log_level */
+      /** Part to reload: tls, audit, log_level or replication */
       subsystem: string
     }
     result: undefined

@@ -23,6 +23,7 @@ import type { PipelineServices } from './pipeline-services.ts'
 import { limitRateOfRefused } from './rate-steps.ts'
 import { recordEnd, unrecorded } from './record-end.ts'
 import { refusalOf, refusalResponse } from './response.ts'
+import { heldBack, logBefore } from './synchronous-steps.ts'
 import { runTraced } from './traced-steps.ts'
 
 const AFTER_HANDLING = stepsBetween('issue the token of a login', 'write the response')
@@ -67,11 +68,14 @@ export class Core {
     request: WireRequest,
     attempt: number,
     before?: Exchange,
+    logBeforeIt = logBefore(this.#services),
   ): Promise<WireResponse> {
     const exchange = newExchange(watched, request, before)
     watched.routed = exchange
     let response = await this.#run(exchange).catch((cause: unknown) => this.#failed(exchange, cause, attempt))
-    if (response === undefined) return this.#process(watched, request, attempt + 1, exchange)
+    if (response === undefined) return this.#process(watched, request, attempt + 1, exchange, logBeforeIt)
+    const held = heldBack(exchange, response, logBeforeIt, this.#services, this.#log)
+    if (held !== undefined) response = await held
     const recording = recordEnd(exchange, this.#services)
     if (recording !== undefined) {
       try {

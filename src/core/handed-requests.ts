@@ -32,6 +32,7 @@ import { findEndpoint, stepsBetween } from './pipeline.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { recordEnd } from './record-end.ts'
 import { refusalOf } from './response.ts'
+import { confirmedSince, logBefore } from './synchronous-steps.ts'
 import { API_PREFIX, parseQuery } from './target.ts'
 
 /** The path of the mount `sys/` that each namespace has, and its type. */
@@ -57,10 +58,12 @@ export class HandedRequests implements ToPrimary {
   async carryOut(sent: HandedRequest): Promise<CarriedOut> {
     const request = readRequest(sent)
     let before: Exchange | undefined
+    const logBeforeIt = logBefore(this.#services)
     for (let attempt = 0; ; attempt++) {
       const exchange = newExchange({ id: request.id, trace: undefined }, wireOf(request), before, this.#secondary.name)
       try {
         await this.#run(exchange, request)
+        await confirmedSince(logBeforeIt, this.#services, exchange.endpoint?.runsOn === 'writer')
       } catch (cause) {
         before = exchange
         if (cause instanceof DecisionOutdated && attempt < MAX_ATTEMPTS) continue
@@ -110,8 +113,11 @@ export class HandedRequests implements ToPrimary {
 
   /** Errors of the rooms below become refusals, as in a request. A defect passes, and the link logs it. */
   async #refusing<T>(work: () => Promise<T>): Promise<T> {
+    const before = logBefore(this.#services)
     try {
-      return await work()
+      const answer = await work()
+      await confirmedSince(before, this.#services)
+      return answer
     } catch (cause) {
       throw refusalOf(cause, this.#services.primaryAddress()) ?? cause
     }

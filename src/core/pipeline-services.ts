@@ -11,6 +11,7 @@ import type { TokenStore } from '../auth/token-store.ts'
 import type { Wrapping } from '../auth/wrapping.ts'
 import type { QuotaStore } from '../quotas/quota-store.ts'
 import type { RateLimiter } from '../quotas/rate-limiter.ts'
+import type { SynchronousWrites } from '../replication/synchronous/synchronous-writes.ts'
 import type { Position } from '../storage/peer-log.ts'
 import type { Consistency } from './consistency.ts'
 import type { WireRequest, WireResponse } from './exchange.ts'
@@ -50,6 +51,8 @@ export type PipelineServices = {
   readonly toPrimary: () => ToPrimary | undefined
   /** What clients see of the way from one cluster of a set to another. */
   readonly consistency: Consistency
+  /** The writes that wait for secondaries; undefined on threads that only serve. */
+  readonly synchronous: Pick<SynchronousWrites, 'ids' | 'mark' | 'confirmed'> | undefined
   /** Where the store stands, from memory; undefined on threads that only serve, and while no store is open. */
   readonly position: () => Position | undefined
   /** Where the primary of this node answers; '': there is none, or it is not known. */

@@ -3,7 +3,7 @@
 import type { Log } from './log.ts'
 
 /** The parts that can change at run time. Their names are part of the path of sys/config/reload. */
-export const RELOAD_PARTS = ['audit', 'log_level', 'tls'] as const
+export const RELOAD_PARTS = ['audit', 'log_level', 'replication', 'tls'] as const
 /** The name of a part. */
 export type ReloadPart = (typeof RELOAD_PARTS)[number]
 

@@ -9,6 +9,7 @@ import { realPrimaryApi } from './primary-api.ts'
 export function linkSettings(config: ServerConfig, world: World): Omit<ReplicationParts, 'control'> {
   return {
     primaryApi: realPrimaryApi(config, world),
+    synchronous: config.replication.synchronous,
     listenAt: clusterListenAddresses(config.listeners),
     clusterAddress: (port) => config.clusterAddress || defaultClusterAddr(config, port),
   }

@@ -19,11 +19,11 @@ import { openMemoryStore } from './memory-storage.ts'
 import type { ReloadState } from './reload-state.ts'
 import { type Reload, reloadWith } from './reloading.ts'
 import { type RunningServer, type ServerOptions, sharedTelemetry, shownAddresses } from './running-server.ts'
-import { closeNode, commonParts, reloadsOf, serviceOf } from './thread-node.ts'
+import { closeNode, commonParts, serviceOf } from './thread-node.ts'
 import { type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
 import { TlsState } from './tls-state.ts'
 import type { DevelopmentFacts } from './writer.ts'
-import { configReloads, replicationGauges, sealParts } from './writing-parts.ts'
+import { configReloads, reloadsOfWriting, replicationGauges, sealParts } from './writing-parts.ts'
 
 /** Starts the server; resolves when it listens. @throws ListenFailed, TlsFileError */
 export async function startInMemory(options: ServerOptions): Promise<RunningServer> {
@@ -40,7 +40,7 @@ export async function startInMemory(options: ServerOptions): Promise<RunningServ
   })
   const development = options.development && (await openDevelopment(node, options.development.rootToken))
   const tls = new TlsState(config, world, log)
-  const reloads = reloadsOf(node)
+  const reloads = reloadsOfWriting(node)
   const tellOthers = (state: ReloadState, part?: ReloadPart) => reloads.run(state, log, part)
   const reload = reloadWith({ ...options, reread: options.reread, levels: shared.levels, tls, tellOthers })
   const gauges = replicationGauges(own, node, store)

@@ -52,7 +52,7 @@ export function serviceOf(
   }
 }
 
-/** Returns what a thread of any role reloads when it is told to; listeners add their own line. */
+/** Returns what a thread of any role reloads when it is told to; those that listen, or write, add their own lines. */
 export function reloadsOf({ audit }: Pick<NodeRooms, 'audit'>): ReloadList<ReloadState> {
   const reloads = new ReloadList<ReloadState>()
   reloads.add('audit', () => audit.reopen())

@@ -30,9 +30,9 @@ import { linkSettings } from './link-settings.ts'
 import { leavingStore, restorableStore } from './restorable-store.ts'
 import { openWritingStore, type WritingStore } from './stores.ts'
 import { WANTED_CALLS, WRITING_CALLS } from './thread-calls.ts'
-import { closeNode, commonParts, reloadsOf } from './thread-node.ts'
+import { closeNode, commonParts } from './thread-node.ts'
 import { poolMeterOf, type ThreadTelemetry, threadTelemetry, watchThread } from './thread-telemetry.ts'
-import { configReloads, replicationGauges, sealParts } from './writing-parts.ts'
+import { configReloads, reloadsOfWriting, replicationGauges, sealParts } from './writing-parts.ts'
 
 /** Data that the watching thread hands to the writing thread. */
 export type WriterData = {
@@ -186,7 +186,7 @@ function listenToWatcher(
   parent: MessagePort,
   { node, own, store, links, linked, committed }: Parts,
 ): Peer<typeof WANTED_CALLS> {
-  const reloads = reloadsOf(node)
+  const reloads = reloadsOfWriting(node)
   return connectPeer({
     channel: portChannel(parent),
     asks: WANTED_CALLS,

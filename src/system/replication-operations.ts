@@ -2,6 +2,7 @@
 // carries it out (src/assembly/replication).
 import type { PrimaryStatus, SecondaryStatus } from '../replication/link/link-sides.ts'
 import type { SecondaryIdentity, SetState, Successor } from '../replication/set/records.ts'
+import type { SynchronousTold } from '../replication/synchronous/synchronous-writes.ts'
 import type { UndoneHead } from '../replication/undone/undone-records.ts'
 import type { StorageClass } from '../storage/contract.ts'
 import type { ReplicationFamily } from '../storage/peer-log.ts'
@@ -58,6 +59,8 @@ export type FamilyTold = {
   /** On a secondary: who it is, and its link; undefined on a primary. */
   readonly identity: SecondaryIdentity | undefined
   readonly primary: PrimaryStatus | undefined
+  /** On a primary: the secondaries that writes wait for. */
+  readonly synchronous: readonly SynchronousTold[]
   /** Who took over from this cluster, as far as it knows. */
   readonly successor: Successor | undefined
   /** Why the former primary of a promoted cluster does not know of it yet; undefined: it does, or there was none. */

@@ -237,3 +237,16 @@ test('T46: the tree tells what was found in it last, and how far a reindex is', 
     reindex_building_total: 100,
   })
 })
+
+test('a primary shows the secondaries that writes wait for, and since when', () => {
+  const synchronous = [
+    { id: 'site-b', state: 'away', sinceMs: NOW_MS },
+    { id: 'site-c', state: 'unknown', sinceMs: undefined },
+  ] as const
+  const shown = members('primary', { ...PRIMARY_TOLD, synchronous }) as { readonly synchronous: readonly object[] }
+  const since = `${new Date(NOW_MS).toISOString().slice(0, 19)}Z`
+  assert.deepEqual(shown.synchronous, [
+    { id: 'site-b', state: 'away', since },
+    { id: 'site-c', state: 'unknown' },
+  ])
+})

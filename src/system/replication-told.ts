@@ -77,8 +77,20 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
     primary_cluster_addr: addresses ? '' : state.clusterAddress,
     known_secondaries: knownSecondaries,
     ...(filters.length === 0 ? {} : { paths_filters: filters }),
+    ...synchronousOf(told.synchronous),
     secondaries: secondaries.map((one: SecondaryStatus) => ({ ...peer(one, addresses), node_id: one.id })),
   }
+}
+
+/** Absent where writes wait for nobody. */
+function synchronousOf(told: FamilyTold['synchronous']): object {
+  if (told.length === 0) return {}
+  const shown = ({ id, state, sinceMs }: FamilyTold['synchronous'][number]) => ({
+    id,
+    state,
+    ...(sinceMs === undefined ? {} : { since: time(sinceMs) }),
+  })
+  return { synchronous: told.map(shown) }
 }
 
 const undoneOf = (records = 0): object => (records === 0 ? {} : { undone_records: records })

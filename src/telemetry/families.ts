@@ -172,6 +172,30 @@ export const KEPT = {
       'secondaries that had a link since it started',
     ofFamilies('canaryAge'),
   ),
+  keywright_replication_synchronous_secondaries: gaugeIfKnown(
+    'Secondaries that writes wait for, by their state: away: writes go on without it; unknown: it was never let in',
+    {
+      synchronousInStep: { state: 'in-step' },
+      synchronousWaiting: { state: 'waiting' },
+      synchronousAway: { state: 'away' },
+      synchronousUnknown: { state: 'unknown' },
+    },
+  ),
+  keywright_replication_synchronous_waiting: gaugeIfKnown('Writes that wait for synchronous secondaries', {
+    synchronousWrites: {},
+  }),
+  keywright_replication_synchronous_writes_total: counter(
+    'Writes by what synchronous secondaries said to them: confirmed by all, after a wait; answered without one that ' +
+      'is away; unconfirmed, and so refused an answer',
+    {
+      synchronousConfirmed: { result: 'confirmed' },
+      synchronousAlone: { result: 'alone' },
+      synchronousUnconfirmed: { result: 'unconfirmed' },
+    },
+  ),
+  keywright_replication_synchronous_wait_seconds_total: counter('Time that writes waited for synchronous secondaries', {
+    synchronousSeconds: {},
+  }),
   keywright_replication_links_total: counter(
     'Links on which following began, the first and all later ones',
     ofFamilies('links'),

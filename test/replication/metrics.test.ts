@@ -25,6 +25,7 @@ async function metricsOf({ time }: ReplicatedServers, { server, metrics }: Repli
       operations: replication.operations,
       checks: services.treeChecks,
       nodeRole,
+      synchronous: replication.synchronous,
       row,
     }).look(),
   )
@@ -183,4 +184,36 @@ test('the same is told of the family for performance, where records that are not
   const [cut, alone] = [await metricsOf(servers, primary), await metricsOf(servers, secondary)]
   assert.deepEqual([cut('secondaries', `${family},link="disconnected"`), alone('connected', family)], [1, 0])
   assert.ok((alone('canary_age_seconds', family) ?? 0) > 55)
+})
+
+test('who waits for secondaries is counted, and the secondaries by their states', async () => {
+  const { servers, primary, secondary } = await followedServers(84)
+  const synchronous = async () => {
+    const shown = await metricsOf(servers, primary)
+    const of = (name: string, labels: string) => shown(`synchronous_${name}`, labels)
+    const states = ['in-step', 'waiting', 'away', 'unknown'].map((state) => of('secondaries', `state="${state}"`))
+    const results = ['confirmed', 'alone', 'unconfirmed'].map((result) => of('writes_total', `result="${result}"`))
+    return { states, results, waiting: of('waiting', ''), seconds: of('wait_seconds_total', '') }
+  }
+  const NONE = [undefined, undefined, undefined, undefined]
+  assert.deepEqual(await synchronous(), { states: NONE, results: [0, 0, 0], waiting: undefined, seconds: 0 })
+  await servers.time.until(primary.server.node.replication.waitFor({ ids: ['two', 'three'], timeoutMs: 5_000 }))
+  await servers.time.pass(2_000)
+  await write(primary, 3)
+  const counted = await synchronous()
+  assert.deepEqual(
+    [counted.states, counted.results],
+    [
+      [1, 0, 0, 1],
+      [3, 0, 0],
+    ],
+  )
+  servers.cut(primary, secondary)
+  const answer = primary.server.call('PUT', 'sys/policies/acl/late', POLICY)
+  await servers.time.pass(4_000)
+  assert.equal((await synchronous()).waiting, 1)
+  await servers.time.until(answer)
+  const late = await synchronous()
+  assert.deepEqual([late.states, late.results, late.waiting], [[0, 0, 1, 1], [3, 1, 0], 0])
+  assert.ok((late.seconds ?? 0) >= 4)
 })

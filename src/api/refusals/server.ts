@@ -278,6 +278,15 @@ export const SERVER_REFUSALS = {
     },
     remedy: 'Read what the request was to change before it is sent again.',
   },
+  unconfirmed: {
+    status: 503,
+    message: (ids: string) =>
+      'This is stored here, but not all of the secondaries that writes wait for confirmed that they have it: ' +
+      `${ids}. If one of them takes over before it has come back, it may be lost`,
+    remedy:
+      'The request was carried out on this cluster. Read what it was to change before it is sent again. ' +
+      'sys/replication/dr/status says which secondary is away; "synchronous_timeout" lets writes go on without one.',
+  },
   data_key_used_up: {
     status: 503,
     message: (primaryAddress: string) => {

@@ -7,8 +7,10 @@ import { describeCause } from '../../core/describe-cause.ts'
 import { type Log, namedLog } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
-import type { LinkOwner, LinkState, NodeFacts } from '../../replication/link/link-sides.ts'
+import type { LinkOwner, LinkState, NodeFacts, PrimaryPart } from '../../replication/link/link-sides.ts'
 import { SETS_FOLDER } from '../../replication/set/records.ts'
+import type { SynchronousSettings } from '../../replication/synchronous/settings.ts'
+import type { SynchronousWrites } from '../../replication/synchronous/synchronous-writes.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { Sealed, StorageClosed } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -38,6 +40,7 @@ import type { ReplicationParts } from './replication-parts.ts'
 import type { ReplicationRoom } from './replication-room.ts'
 import { SecondarySide } from './secondary-side.ts'
 import { storedRole } from './stored-role.ts'
+import { newSynchronousWrites, secondariesWithAll } from './synchronous.ts'
 
 /** How the seal is reached: it is built with this room, and so comes as functions. */
 export type SealForLinks = {
@@ -62,6 +65,9 @@ const NO_LINKS: ReplicationRoom = {
   owner: undefined,
   removal: { start: () => {}, stop: () => {} },
   open: async () => {},
+  expect: async () => {},
+  waitFor: async () => {},
+  synchronous: undefined,
   close: () => {},
   forget: async () => {},
   rekeyed: () => {},
@@ -81,6 +87,7 @@ class OwnReplication implements ReplicationRoom {
   readonly operations: ReplicationOperations
   readonly owner: LinkOwner
   readonly removal: ReplicationRoom['removal']
+  readonly synchronous: SynchronousWrites
   readonly #links: ReplicationParts
   readonly #parts: WritingParts
   readonly #seal: SealForLinks
@@ -105,6 +112,7 @@ class OwnReplication implements ReplicationRoom {
     this.#parts = parts
     this.#links = links
     this.#seal = seal
+    this.synchronous = parts.synchronous ?? newSynchronousWrites(parts)
     this.#log = namedLog(parts.log, 'replication')
     this.#view = storage.view(systemScope, SETS_FOLDER)
     this.#ownParts = new OwnParts(world, this.#log)
@@ -150,7 +158,10 @@ class OwnReplication implements ReplicationRoom {
     this.#secondarySide = secondarySide
     this.removal = secondarySide.removal
     const secondaries = new FilteredSecondaries({ view: this.#view, ...rooms })
-    this.owner = joined(primarySide, secondarySide, handedSide({ core, secondaries, reading, log: this.#log }))
+    this.owner = joined(primarySide, secondarySide, {
+      handed: handedSide({ core, secondaries, reading, log: this.#log }),
+      reached: async (progress) => this.synchronous.reached(progress),
+    })
     const facts = (): NodeFacts => this.#facts()
     const { control, primaryApi } = links
     const activating = new Activating({
@@ -187,6 +198,7 @@ class OwnReplication implements ReplicationRoom {
       activating,
       changingRoles,
       undone,
+      synchronous: this.synchronous,
       facts,
       changed,
       changingAuthority,
@@ -240,8 +252,28 @@ class OwnReplication implements ReplicationRoom {
     }
   }
 
+  /** Where the records cannot be read, whoever is configured is waited for: the log says so, and writes may be late. */
+  async expect(): Promise<void> {
+    if (this.synchronous.ids.length === 0) return
+    try {
+      this.synchronous.know(await this.#view.transaction((tx) => secondariesWithAll(tx, this.#parts.store)))
+    } catch (cause) {
+      if (isClosed(cause)) return
+      this.#log('error', 'It is not known whom writes wait for', { cause: describeCause(cause) })
+      this.synchronous.know(new Set(this.synchronous.ids))
+    }
+  }
+
+  async waitFor(settings: SynchronousSettings): Promise<void> {
+    this.synchronous.configure(settings)
+    if (!this.#isOpen) return
+    await this.expect()
+    await this.#play()
+  }
+
   close(): void {
     this.#isOpen = false
+    this.synchronous.know(undefined)
     this.#handingOver.drop()
     this.#renewal.stop()
   }
@@ -261,6 +293,8 @@ class OwnReplication implements ReplicationRoom {
   }
 
   async #changed(): Promise<void> {
+    // Before the first write that is answered in the new role.
+    await this.expect()
     await this.#seal.changeRole((await this.#view.transaction((tx) => storedRole(tx))) ?? FOLLOWS_NONE)
     await this.#play()
   }
@@ -272,7 +306,8 @@ class OwnReplication implements ReplicationRoom {
       this.#isPlayed = false
       const { control, listenAt } = this.#links
       const { cluster } = this.#seal.seal.status()
-      const parts = await this.#view.transaction((tx) => this.#ownParts.read(tx, cluster?.id ?? ''))
+      const own = await this.#view.transaction((tx) => this.#ownParts.read(tx, cluster?.id ?? ''))
+      const parts = own.map((part) => (part.role === 'primary' ? withSynchronous(part, this.synchronous.ids) : part))
       // No link gets a key once the server is being sealed.
       if (!this.#isOpen) return
       const state = (): LinkState => ({ facts: this.#facts(), listenAt, parts })
@@ -301,10 +336,18 @@ class OwnReplication implements ReplicationRoom {
   }
 }
 
+/** Writes wait for secondaries for disaster recovery alone: no other has all. */
+const withSynchronous = (part: PrimaryPart, synchronous: readonly string[]): PrimaryPart =>
+  part.set.family === 'dr' && synchronous.length > 0 ? { ...part, synchronous } : part
+
 /** Both sides as one object: which of them is asked follows from the verb. */
-function joined(primary: PrimarySide, secondary: SecondarySide, handed: LinkOwner['handed']): LinkOwner {
+function joined(
+  primary: PrimarySide,
+  secondary: SecondarySide,
+  others: Pick<LinkOwner, 'handed' | 'reached'>,
+): LinkOwner {
   return {
-    handed,
+    ...others,
     admit: (arrival, receiver, instance) => primary.admit(arrival, receiver, instance),
     claim: (arrival, claim) => primary.claim(arrival, claim),
     confirm: (arrival, claim) => primary.confirm(arrival, claim),

@@ -34,6 +34,7 @@ import {
   setPath,
 } from '../../replication/set/records.ts'
 import { keepPendingKey } from '../../replication/set/secondary-operations.ts'
+import type { SynchronousWrites } from '../../replication/synchronous/synchronous-writes.ts'
 import type { StorageClass, Store } from '../../storage/contract.ts'
 import { Sealed, StorageClosed } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -70,6 +71,7 @@ export type OperationsParts = {
   readonly changingRoles: Pick<ChangingRoles, 'promote' | 'demote' | 'disable' | 'updatePrimary' | 'movePrimary'>
   readonly changingAuthority: Pick<ChangingAuthority, 'begin'>
   readonly undone: KeptUndone
+  readonly synchronous: Pick<SynchronousWrites, 'forget' | 'told'>
   readonly facts: () => NodeFacts
   readonly reading: PathsFiltersParts['reading']
   readonly toPrimary: PathsFiltersParts['toPrimary']
@@ -181,7 +183,8 @@ export class OwnOperations implements ReplicationOperations {
 
   /** The id is refused by now; what it has open is closed, and the log is held for it no more. */
   async #cutOff(family: ReplicationFamily, id: string): Promise<void> {
-    const { links } = this.#parts
+    const { links, synchronous } = this.#parts
+    if (family === 'dr') synchronous.forget(id)
     await this.#afterwards('A secondary that was sent away may still have its link', () => links.disconnect(family, id))
     await this.#release(family, id)
   }
@@ -285,7 +288,7 @@ export class OwnOperations implements ReplicationOperations {
   }
 
   async told(family: ReplicationFamily): Promise<FamilyTold | undefined> {
-    const { view, links, undone } = this.#parts
+    const { view, links, undone, synchronous } = this.#parts
     const read = await view.transaction((tx) => readTold(tx, family))
     if (read === undefined) return undefined
     const undoneRecords = await undone.count(family)
@@ -297,6 +300,7 @@ export class OwnOperations implements ReplicationOperations {
     return {
       ...told,
       undoneRecords,
+      synchronous: family === 'dr' ? synchronous.told : [],
       programVersion: this.#parts.facts().version,
       isSilent,
       portFaults: ports.length === 0 ? faults : [],

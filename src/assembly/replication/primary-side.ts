@@ -81,7 +81,7 @@ export const contextOf = ({ set, id }: Pick<Arrival, 'set' | 'id'>): Buffer =>
 class OnlyLooked extends Error {}
 
 /** The primary's side of all sets. */
-export class PrimarySide implements Omit<PrimaryOwner, 'handed'> {
+export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
   readonly #parts: PrimarySideParts
   /** Holds of secondaries that were revoked: what they still have under way must not hold the log again. */
   readonly #released = new Set<string>()

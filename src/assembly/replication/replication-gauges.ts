@@ -4,6 +4,7 @@
 // A secondary has no label of its own: a registry has room for a thousand, so they are counted, and the worst is shown.
 import type { NodeRole } from '../../api/node-role.ts'
 import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
+import type { SynchronousWrites } from '../../replication/synchronous/synchronous-writes.ts'
 import type { Store } from '../../storage/contract.ts'
 import type { Position, ReplicationFamily, RetainedLog } from '../../storage/peer-log.ts'
 import type { FamilyTold, ReplicationOperations } from '../../system/replication-operations.ts'
@@ -19,6 +20,8 @@ export type GaugeParts = {
   readonly operations: Pick<ReplicationOperations, 'told'>
   readonly checks: Pick<TreeChecks, 'told' | 'counts'>
   readonly nodeRole: () => NodeRole
+  /** Missing on a server without links. */
+  readonly synchronous?: Pick<SynchronousWrites, 'told' | 'waiting' | 'counts'> | undefined
   readonly row: CellRow
 }
 
@@ -50,12 +53,13 @@ export class ReplicationGauges {
 
   /** Sets all gauges. Never rejects. */
   async look(): Promise<void> {
-    const { row, store, checks } = this.#parts
+    const { row, store, checks, synchronous } = this.#parts
     this.#isLooking = true
     // The store may be closed or replaced now.
     const [position, retained] = await Promise.all([known(() => store.position()), known(() => store.retained())])
     setLog(row, position, retained)
     setTree(row, checks, await checks.told())
+    if (synchronous !== undefined) setSynchronous(row, synchronous)
     for (const family of REPLICATION_FAMILIES) setFamily(row, family, await this.#figures(family, position))
     this.#isLooking = false
   }
@@ -89,6 +93,20 @@ function setTree(row: CellRow, { counts }: Pick<TreeChecks, 'counts'>, { buckets
   setKnown(row, CELL.treeCorrupted, buckets + entries > 0 ? 1 : 0)
   setKnown(row, CELL.treeChecks, counts.checks)
   setKnown(row, CELL.treeDamage, counts.found)
+}
+
+function setSynchronous(row: CellRow, { told, waiting, counts }: NonNullable<GaugeParts['synchronous']>): void {
+  const inState = (wanted: string): number | undefined =>
+    told.length === 0 ? undefined : told.filter(({ state }) => state === wanted).length
+  setKnown(row, CELL.synchronousInStep, inState('in-step'))
+  setKnown(row, CELL.synchronousWaiting, inState('waiting'))
+  setKnown(row, CELL.synchronousAway, inState('away'))
+  setKnown(row, CELL.synchronousUnknown, inState('unknown'))
+  setKnown(row, CELL.synchronousWrites, told.length === 0 ? undefined : waiting)
+  setKnown(row, CELL.synchronousConfirmed, counts.confirmed)
+  setKnown(row, CELL.synchronousAlone, counts.alone)
+  setKnown(row, CELL.synchronousUnconfirmed, counts.unconfirmed)
+  setKnown(row, CELL.synchronousSeconds, counts.waitedSeconds)
 }
 
 /** Of holds that are broken there is nothing to lose any more. */

@@ -1,5 +1,7 @@
 // Replication of a server, as the other rooms of the thread that writes see it.
 import type { LinkOwner } from '../../replication/link/link-sides.ts'
+import type { SynchronousSettings } from '../../replication/synchronous/settings.ts'
+import type { SynchronousWrites } from '../../replication/synchronous/synchronous-writes.ts'
 import type { ReplicationOperations } from '../../system/replication-operations.ts'
 
 /** Replication of this server. */
@@ -14,6 +16,12 @@ export type ReplicationRoom = {
   close(): void
   /** Resolves when no link holds a key. */
   forget(): Promise<void>
+  /** Reads for whom writes wait, before the first one is answered. */
+  expect(): Promise<void>
+  /** Writes wait for other secondaries from now on. */
+  waitFor(settings: SynchronousSettings): Promise<void>
+  /** The writes that wait for secondaries; undefined: this server has no links. */
+  readonly synchronous: SynchronousWrites | undefined
   /** The shares of this cluster were replaced. */
   rekeyed(): void
 }

@@ -34,8 +34,9 @@ const reload = endpoint({
   describe:
     'tls reloads the certificates, keys and certificate authorities of all listeners; audit reopens the ' +
     'files of audit devices, as after log rotation; log_level rereads the level from the configuration ' +
-    'files. If a part cannot be used, the log says so, and the previous state stays in use.',
-  fields: { subsystem: string('Part to reload: tls, audit or log_level', { required: true }) },
+    'files, and replication the secondaries that writes wait for. If a part cannot be used, the log says so, and the ' +
+    'previous state stays in use.',
+  fields: { subsystem: string('Part to reload: tls, audit, log_level or replication', { required: true }) },
   handler: async (system: System, { subsystem }) => {
     const reloads = system.seal.configReloads
     const run = reloads.get(subsystem)

@@ -48,6 +48,20 @@ const OF_PRIMARY = {
   ),
   fenced: flag('Another cluster took over as primary, so this one writes nothing'),
   known_secondaries: listOf(text('Id'), 'All to which a token was given that was not revoked since'),
+  synchronous: listOf(
+    group(
+      {
+        id: text('Id of the secondary'),
+        state: text(
+          'in-step: it has every write that was answered; waiting: writes wait for it; away: writes go on without ' +
+            'it; unknown: it was never let in, and nothing waits for it',
+        ),
+        since: optional(text('Time since which it has this state, RFC 3339; missing for one that is unknown')),
+      },
+      'A secondary that writes wait for',
+    ),
+    'For disaster recovery: the secondaries that writes wait for; missing if there are none',
+  ),
   secondaries: listOf(
     group({ ...PEER, node_id: text('Id of the secondary') }, 'A secondary'),
     'All that were let in, connected or not; those without a link since this server started have no heartbeat',

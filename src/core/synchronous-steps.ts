@@ -1,0 +1,70 @@
+// What has a write wait until secondaries have it, behind its handler and before its answer is recorded. No step of the
+// pipeline holds anything meanwhile. Nothing of it costs anything where no secondary is waited for.
+import { fail, type Refusal } from '../api/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Exchange, WireResponse } from './exchange.ts'
+import type { PipelineServices } from './pipeline-services.ts'
+import { refusalResponse } from './response.ts'
+
+type Services = Pick<PipelineServices, 'synchronous'>
+
+/** Where the log stands before work that may write; undefined where no write waits. */
+export const logBefore = ({ synchronous }: Services): number | undefined => synchronous?.mark()
+
+/**
+ * Waits until secondaries have what the work wrote. What others wrote meanwhile counts as well. Undefined: there is
+ * nothing to wait for. `mayRest`: the work may rest on an earlier write that was not confirmed, as where the same is
+ * sent again. @throws Refusal if it is not known whether they have it
+ */
+export function confirmedSince(
+  before: number | undefined,
+  { synchronous }: Services,
+  mayRest = false,
+): Promise<void> | undefined {
+  const now = before === undefined ? undefined : synchronous?.mark()
+  if (now === undefined || (now === before && !mayRest)) return undefined
+  return synchronous?.confirmed(now)?.then((isConfirmed) => {
+    if (!isConfirmed) throw unconfirmed(synchronous.ids)
+  })
+}
+
+/** Returns the response that is given once secondaries have what the request wrote; undefined: this one, at once. */
+export function heldBack(
+  exchange: Exchange,
+  response: WireResponse,
+  before: number | undefined,
+  services: Services,
+  log: Log,
+): Promise<WireResponse> | undefined {
+  if (before === undefined || response.status >= 400 || !mayWrite(exchange)) return undefined
+  const { runsOn, writes } = exchange.endpoint ?? {}
+  const waiting = confirmedSince(before, services, runsOn === 'writer' && writes !== 'node')
+  return waiting?.then(
+    () => response,
+    (refusal: Refusal) => refused(exchange, response, refusal, log),
+  )
+}
+
+/**
+ * False for what has no part in the data that clients rely on: the state of the server must be told, and changed, while
+ * a secondary is away.
+ */
+function mayWrite({ endpoint, chargedToken, wrapTtlSeconds }: Exchange): boolean {
+  if (endpoint === undefined || endpoint.whileSealed === true) return false
+  const { writes } = endpoint
+  return (writes !== undefined && writes !== 'node') || chargedToken !== undefined || wrapTtlSeconds > 0
+}
+
+/** An answer that is the only copy of what is already in force would be lost for good. */
+function refused(exchange: Exchange, response: WireResponse, refusal: Refusal, log: Log): WireResponse {
+  if (exchange.answer?.isOnlyCopy === true) {
+    const facts = { request: exchange.id, endpoint: exchange.endpoint?.id ?? '' }
+    log('error', 'An answer is given though no secondary confirmed it: it is the only copy', facts)
+    return response
+  }
+  response.stream?.cancel().catch(() => {})
+  exchange.error = refusal.message
+  return refusalResponse(refusal)
+}
+
+const unconfirmed = (ids: readonly string[]): Refusal => fail('unconfirmed', [ids.join(', ')])

@@ -13,13 +13,14 @@ import { measureRegion, measureRegionStart } from './replication/region.ts'
 import { measureReindex } from './replication/reindex.ts'
 import { type Figure, type Sizes, Stage } from './replication/stage.ts'
 import { measureSwitchover } from './replication/switchover.ts'
+import { measureSynchronous } from './replication/synchronous.ts'
 import { measureEncrypt, measureThroughput } from './replication/throughput.ts'
 import { markdownTable } from './report.ts'
 
 const HELP = `npm run bench:replication -- [options]
 
   --parts A,B        Only these: lag, records, catch-up, copy, reindex, throughput, encrypt, region,
-                     region-start, promote, switchover
+                     region-start, promote, switchover, synchronous
   --seconds N        How long each stretch lasts (default 20)
   --rounds N         Rounds of throughput and encrypt; medians are taken (default 5)
   --rates A,B        Writes/s over HTTP for lag and switchover (default 200,1000)
@@ -91,6 +92,7 @@ const partsOf = ({ keys }: Sizes): readonly Part[] => [
   ...keys.map((count) => ({ name: 'region-start', measure: (stage: Stage) => measureRegionStart(stage, count) })),
   { name: 'promote', measure: (stage: Stage) => measurePromote(stage, keys[0] ?? 0) },
   { name: 'switchover', measure: (stage: Stage) => measureSwitchover(stage, keys[0] ?? 0) },
+  { name: 'synchronous', measure: measureSynchronous },
 ]
 
 function sizesOf(): Sizes {

@@ -153,7 +153,7 @@ test('I9: a filter that was there before the secondary: it is sent nothing of th
   requireHidden(wire.take(), hidden, await openOf(primary))
 })
 
-test('I9: a filter that comes while much is written: nothing of the rest goes behind its place of the log', async () => {
+test('I9: a filter that comes while much is written: nothing of the rest goes behind its place', async () => {
   const { servers, primary, wire, level, hidden, open } = await started(2)
   await primary.must('POST', 'sys/mounts/crossing', { type: 'transit' })
   await primary.must('POST', 'crossing/keys/k')

@@ -269,8 +269,8 @@ export class SecondarySide implements SecondaryOwner {
   }
 
   /**
-   * Removes entries that this cluster is not to have: of a secondary, as of where it stands. That is no step of what its
-   * primary sends, and so leaves what is noted of that alone.
+   * Removes entries that this cluster is not to have: of a secondary, as of where it stands. That is no step of what
+   * its primary sends, and so leaves what is noted of that alone.
    */
   async #remove(keys: readonly string[]): Promise<boolean> {
     const { view, store, rotation } = this.#parts

@@ -1,8 +1,8 @@
 // Cryptography as a run needs it: the real one, made even and light. Imported before everything else of a run.
 //
 // Even: Node draws a number for each signature by ECDSA, and in DER it has one of three lengths. So would a
-// certificate, the messages and records that it is in, and the time that they take. Here all that are made by keys on P-256 are as
-// long as half of them would be, so that a run repeats from its seed.
+// certificate, the messages and records that it is in, and the time that they take. Here all that are made by keys on
+// P-256 are as long as half of them would be, so that a run repeats from its seed.
 //
 // Light: a run loads the same few keys and reads the same few certificates thousands of times. What depends on nothing
 // but its arguments is worked out once and remembered, with the same result. Memory that was freed is not

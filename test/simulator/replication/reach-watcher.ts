@@ -1,5 +1,5 @@
-// What must be so of filters in a simulated set at every moment (I9): nothing of what a filter keeps from a secondary is
-// in any message to it, what it has of the rest is what its primary has, and in the end its store has nothing else.
+// What must be so of filters in a simulated set at every moment (I9): nothing of what a filter keeps from a secondary
+// is in any message to it, what it has of the rest is what its primary has, and in the end its store has no more.
 import { isDeepStrictEqual } from 'node:util'
 import { decodeMessage, type Message } from '../../../src/replication/protocol/messages.ts'
 import { reachedScopes } from '../../../src/replication/reach.ts'

@@ -1,6 +1,7 @@
 // A run of replication from its seed: of stores with links that follow (set-run.ts), or change hands (failover-run.ts),
 // and one of ten of whole servers (server-run.ts). Those of a set for performance are a kind by themselves
-// (performance-run.ts, and whole servers in performance-server-run.ts), and so are those with filters (filtered-run.ts).
+// (performance-run.ts, and whole servers in performance-server-run.ts), and so are those with filters
+// (filtered-run.ts).
 import { randomInt } from 'node:crypto'
 import { runFailovers } from './failover-run.ts'
 import { runFiltered } from './filtered-run.ts'

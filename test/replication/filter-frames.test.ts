@@ -132,7 +132,7 @@ async function started(seed: number) {
   return { servers, primary, secondary, wire, level, hidden, open, filter }
 }
 
-test('I9: a filter that was there before the secondary: it is sent nothing of the rest', async () => {
+test('T81: a filter that was there before the secondary: it is sent nothing of the rest', async () => {
   const servers = new ReplicatedServers(1)
   const [primary, secondary] = [await servers.start('one'), await servers.start('two')]
   const wire = new Wire(servers)
@@ -153,7 +153,7 @@ test('I9: a filter that was there before the secondary: it is sent nothing of th
   requireHidden(wire.take(), hidden, await openOf(primary))
 })
 
-test('I9: a filter that comes while much is written: nothing of the rest goes behind its place', async () => {
+test('T81: a filter that comes while much is written: nothing of the rest goes behind its place', async () => {
   const { servers, primary, wire, level, hidden, open } = await started(2)
   await primary.must('POST', 'sys/mounts/crossing', { type: 'transit' })
   await primary.must('POST', 'crossing/keys/k')
@@ -190,7 +190,7 @@ test('I9: a filter that comes while much is written: nothing of the rest goes be
   requireHidden(wire.take(), hidden, open)
 })
 
-test('I9: what is made, moved, tuned and removed outside of an allow list is not noticed', async () => {
+test('T81: what is made, moved, tuned and removed outside of an allow list is not noticed', async () => {
   const { primary, secondary, wire, level, hidden, open, filter } = await started(3)
   await filter({ mode: 'allow', paths: ['open'] })
   wire.take()
@@ -220,7 +220,7 @@ test('I9: what is made, moved, tuned and removed outside of an allow list is not
   requireHidden(wire.take(), hidden, open)
 })
 
-test('I9: a comparison of trees shows nothing of the rest, neither entries nor digests', async () => {
+test('T81: a comparison of trees shows nothing of the rest, neither entries nor digests', async () => {
   const { servers, primary, secondary, wire, level, hidden, open, filter } = await started(4)
   const compared = async (meanwhile: () => Promise<unknown>): Promise<void> => {
     servers.cut(primary, secondary)
@@ -272,7 +272,7 @@ async function questionsOf({ server: { store } }: ReplicatedServer, course: numb
   ]
 }
 
-test('I9: a secondary that asks for the rest by name is answered as if it were not there', async () => {
+test('T81: a secondary that asks for the rest by name is answered as if it were not there', async () => {
   const { servers, primary, secondary, wire, level, hidden, open, filter } = await started(5)
   await filter(DENIED)
   await level()

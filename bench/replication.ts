@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { syncsPerSecond } from './disk.ts'
 import { measureCatchUp } from './replication/catch-up.ts'
 import { measureCopy } from './replication/copy.ts'
-import { measureLag } from './replication/lag.ts'
+import { measureLag, measureRegionLag } from './replication/lag.ts'
 import { measurePromote } from './replication/promote.ts'
 import { measureRecords } from './replication/records.ts'
 import { measureRegion, measureRegionStart } from './replication/region.ts'
@@ -20,7 +20,7 @@ import { markdownTable } from './report.ts'
 const HELP = `npm run bench:replication -- [options]
 
   --parts A,B        Only these: lag, records, catch-up, copy, reindex, throughput, encrypt, region,
-                     region-start, promote, switchover, synchronous
+                     region-lag, region-start, promote, switchover, synchronous
   --seconds N        How long each stretch lasts (default 20)
   --rounds N         Rounds of throughput and encrypt; medians are taken (default 5)
   --rates A,B        Writes/s over HTTP for lag and switchover (default 200,1000)
@@ -89,6 +89,7 @@ const partsOf = ({ keys }: Sizes): readonly Part[] => [
   { name: 'throughput', measure: measureThroughput },
   { name: 'encrypt', measure: measureEncrypt },
   { name: 'region', measure: measureRegion },
+  { name: 'region-lag', measure: measureRegionLag },
   ...keys.map((count) => ({ name: 'region-start', measure: (stage: Stage) => measureRegionStart(stage, count) })),
   { name: 'promote', measure: (stage: Stage) => measurePromote(stage, keys[0] ?? 0) },
   { name: 'switchover', measure: (stage: Stage) => measureSwitchover(stage, keys[0] ?? 0) },

@@ -2,15 +2,19 @@
 // much of the log of its primary is applied there. The server knows nothing of it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { locationIn } from '../../src/storage/drivers.ts'
+import type { ReplicationFamily } from '../../src/storage/peer-log.ts'
 import { help, machineMs } from './helpers.ts'
 
 /** What was seen: the index up to which all was applied, and when that was first seen. */
 export type Applied = { readonly seenMs: Float64Array; readonly indexes: Float64Array }
 
+/** Whose store is looked at, and in which family it follows. */
+export type Watched = { readonly directory: string; readonly family: ReplicationFamily }
+
 let stop: () => Promise<Applied> = () => Promise.reject(new Error('nothing was begun'))
 
 const CALLS = {
-  begin: async (directory: string): Promise<void> => {
+  begin: async ({ directory, family }: Watched): Promise<void> => {
     const reader = await locationIn(directory).openReader()
     const [seenMs, indexes]: [number[], number[]] = [[], []]
     let isOver = false
@@ -18,7 +22,7 @@ const CALLS = {
       // Once more behind the end: what was applied just before it counts as well.
       for (let isLast = false; !isLast; await sleep(1)) {
         isLast = isOver
-        const index = (await reader.position()).origins.find(({ family }) => family === 'dr')?.index ?? 0
+        const index = (await reader.position()).origins.find((origin) => origin.family === family)?.index ?? 0
         if (index === indexes.at(-1)) continue
         seenMs.push(machineMs())
         indexes.push(index)

@@ -12,7 +12,7 @@ export async function measureCatchUp(stage: Stage): Promise<Figure[]> {
   await plant(primary, { entries: missed, perRecord: 1 })
   await primary.restart()
   const watcher = await stage.helper<AppliedCalls>('applied.ts')
-  await watcher.ask('begin', secondary.directory)
+  await watcher.ask('begin', { directory: secondary.directory, family: 'dr' })
   await secondary.restart()
   const startMs = performance.now()
   await stage.untilFollowed(primary, secondary)

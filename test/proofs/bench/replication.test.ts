@@ -23,7 +23,7 @@ test('bench:replication has figures of each part', {
   const rows: readonly Row[] = JSON.parse(readFileSync(json, 'utf8')).rows
   const parts = [
     ...['lag', 'records', 'catch-up', 'copy', 'reindex', 'throughput', 'encrypt'],
-    ...['region', 'region-start', 'promote', 'switchover', 'synchronous'],
+    ...['region', 'region-lag', 'region-start', 'promote', 'switchover', 'synchronous'],
   ]
   assert.deepEqual([...new Set(rows.map(({ part }) => part))], parts)
   for (const { what, figure } of rows) {

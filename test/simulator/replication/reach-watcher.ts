@@ -126,13 +126,13 @@ export class ReachWatcher {
     return readReach({ get: async () => this.#storedReach(cluster) })
   }
 
-  /** I3: true if what is whole has of its reach what the primary had there, and nothing beside that but what goes. */
-  async areSame(cluster: SimulatedCluster, theirs: SentDigests, ours: SentDigests): Promise<boolean> {
+  /** I3: a part of what is whole that is not what its primary had there, or that should be gone; undefined: none. */
+  async differing(cluster: SimulatedCluster, theirs: SentDigests, ours: SentDigests): Promise<string | undefined> {
     const { reach, leaving } = await this.noted(cluster)
     const isReached = reachedScopes(reach)
-    return [...new Set([...theirs.scopes.keys(), ...ours.scopes.keys()])].every((scope) => {
+    return [...new Set([...theirs.scopes.keys(), ...ours.scopes.keys()])].find((scope) => {
       const [one, other] = [theirs.scopes.get(scope) ?? 0n, ours.scopes.get(scope) ?? 0n]
-      return isReached(scope) ? one === other : other === 0n || leaving.includes(scope)
+      return isReached(scope) ? one !== other : other !== 0n && !leaving.includes(scope)
     })
   }
 

@@ -349,11 +349,12 @@ export class SetWatcher {
     const there = this.#places.get(placeName(applied))
     if (there === undefined) return this.wrong(cluster, `I12 it stands at ${placeName(applied)}, where no primary was`)
     const { now } = known.entries
-    const isFiltered = this.reach !== undefined && family === 'performance'
-    const isSame = isFiltered ? await this.reach.areSame(cluster, there, now) : there[family] === now[family]
+    const isAll = there[family] === now[family]
+    const part = family === 'performance' ? await this.reach?.differing(cluster, there, now) : undefined
+    const isSame = this.reach === undefined || family === 'dr' ? isAll : part === undefined
     if (isSame) known.strays.clear()
     else if (known.strays.size === 0)
-      this.wrong(cluster, `I3 its entries are not those of the primary at ${applied.index}`)
+      this.wrong(cluster, `I3 its entries are not those of the primary at ${applied.index}${part && `: ${part}`}`)
   }
 
   /** A message was given to a link. */

@@ -1,7 +1,8 @@
 // What the link to a primary asks of the secondary that has it, answered by its store and its seal: on the thread that
 // writes.
 //
-//   root/core/replication/transfer/FAMILY   the copy or comparison that is running; missing: what is here is whole
+//   root/core/replication/transfer/dr            the copy or comparison that is running; missing: what is here is whole
+//   root/core/replication/performance/transfer   the same in the family performance
 import { describeCause } from '../../core/describe-cause.ts'
 import { X25519_BYTES, x25519Key } from '../../crypto/primitives/hpke.ts'
 import type { Log } from '../../lib/log.ts'
@@ -224,6 +225,7 @@ export class SecondarySide implements SecondaryOwner {
   whileNothingComes<T>(family: ReplicationFamily, work: () => Promise<T>): Promise<T> {
     return this.#taking.run(async () => {
       const done = await work()
+      this.#noted.clear()
       this.#ended.add(family)
       return done
     })
@@ -391,8 +393,12 @@ export class SecondarySide implements SecondaryOwner {
   }
 }
 
-/** Path of the note in the view of the sets. */
-export const transferPath = (family: ReplicationFamily): string => `transfer/${family}`
+/**
+ * Path of the note in the view of the sets. In the family performance a DR secondary has it too: who takes the place of
+ * this cluster in the middle of a comparison lacks what no log brings again.
+ */
+export const transferPath = (family: ReplicationFamily): string =>
+  family === 'dr' ? 'transfer/dr' : 'performance/transfer'
 
 /** The copy or comparison that is noted; undefined: what is here is whole. */
 export async function readTransfer(tx: SetReader, family: ReplicationFamily): Promise<Transfer | undefined> {

@@ -12,6 +12,7 @@ import { initialise } from './model-seal.ts'
 import { SetWatcher } from './set-watcher.ts'
 import { NotRunning, type SimulatedCluster } from './simulated-cluster.ts'
 import { SimulatedSet } from './simulated-set.ts'
+import { notesIn } from './transfer-notes.ts'
 
 const SEED = 1
 /** More than a copy takes. */
@@ -103,7 +104,7 @@ async function prepareForBoth(): Promise<Images> {
   await time.pass(FOLLOWED_MS)
   const images = new Map(following)
   for (const cluster of [primary, secondary, ofSecondary, ...others]) {
-    assert.deepEqual(await cluster.life?.store.list('root/core/replication/transfer/'), [], `${cluster.name} is whole`)
+    assert.deepEqual(cluster.life && (await notesIn(cluster.life.store)), [], `${cluster.name} is whole`)
     cluster.crash('power')
     images.set(cluster.name, cluster.image)
   }
@@ -120,7 +121,7 @@ async function follow(set: SimulatedSet, activated: Images): Promise<Images> {
   }
   await set.time.pass(FOLLOWED_MS)
   for (const { life, name } of clusters) {
-    const transfers = await life?.store.list('root/core/replication/transfer/')
+    const transfers = life && (await notesIn(life.store))
     assert.deepEqual(transfers, [], `${name} is whole`)
   }
   for (const cluster of clusters) cluster.crash('power')

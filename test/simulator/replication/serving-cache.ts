@@ -8,6 +8,7 @@ import { Sealed, StorageClosed, StorageCorrupt } from '../../../src/storage/erro
 import { Invalidation } from '../../../src/storage/invalidation.ts'
 import type { Keyring } from '../../../src/storage/keyring.ts'
 import { ChangeFollower, newPublishedIndex, publishIndex } from '../../../src/threads/change-follower.ts'
+import { notesIn } from './transfer-notes.ts'
 
 type Version = { readonly index: number; readonly value: string | undefined }
 type Given = { readonly key: string; readonly value: string | undefined; readonly sinceIndex: number }
@@ -88,7 +89,7 @@ export class ServingCache {
   }
 
   async #isInTransfer(): Promise<boolean> {
-    return (await this.#store.list('root/core/replication/transfer/')).length > 0
+    return (await notesIn(this.#store)).length > 0
   }
 
   /** What is wrong with what was given so far; undefined: nothing. Called when nothing is being committed. */

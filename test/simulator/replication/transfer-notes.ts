@@ -1,0 +1,16 @@
+// The notes of copies and comparisons that run, as the stores of simulated clusters have them.
+import { transferPath } from '../../../src/assembly/replication/secondary-side.ts'
+import { REPLICATION_FAMILIES } from '../../../src/replication/set/peer-name.ts'
+import { SETS_FOLDER } from '../../../src/replication/set/records.ts'
+import type { ReadStore } from '../../../src/storage/contract.ts'
+import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
+
+/** The stored key of the note. */
+export const noteKey = (family: ReplicationFamily): string => SETS_FOLDER + transferPath(family)
+
+/** The families of which a copy or a comparison runs. */
+export async function notesIn(store: Pick<ReadStore, 'get'>): Promise<readonly ReplicationFamily[]> {
+  const found: ReplicationFamily[] = []
+  for (const family of REPLICATION_FAMILIES) if ((await store.get(noteKey(family))) !== undefined) found.push(family)
+  return found
+}

@@ -11,7 +11,7 @@ import { sentRecord } from '../protocol/sent-records.ts'
 import type { SetReach } from '../reach.ts'
 import { runOf, totalBytes } from './reading.ts'
 import type { SourceParts } from './source-parts.ts'
-import { type Changed, SourceReach } from './source-reach.ts'
+import { type Changed, isOfPlaces, SourceReach } from './source-reach.ts'
 
 /** Records that are read from the log at once. */
 const RECORDS_AT_ONCE = 512
@@ -59,7 +59,7 @@ export class SentLog {
   }
 
   /**
-   * Has it judged what the secondary is to have, as of now. `since` reads the records that are to come, up to an index.
+   * Has it judged what the secondary is to have, as of now. `since` reads what is to come of places, up to an index.
    * @returns what was not known before
    */
   async judge(since: (index: number) => Promise<readonly LogRecord[]> = async () => []): Promise<Changed> {
@@ -87,17 +87,20 @@ export class SentLog {
 
   /** The next record may change what the secondary is to have. */
   async #judgeAnew(): Promise<void> {
-    const changed = await this.judge((index) => this.#recordsTo(index))
+    const changed = await this.judge((index) => this.#placesTo(index))
     if (changed === 'grown') throw new ReachGrew('More is to be had than the log brings')
     if (changed === 'told') await this.#parts.send({ kind: 'reach', at: this.sent, only: this.reach })
   }
 
-  async #recordsTo(last: number): Promise<readonly LogRecord[]> {
+  /** The secondary may be far behind: of all that it was not sent yet, no more than this is kept in memory. */
+  async #placesTo(last: number): Promise<readonly LogRecord[]> {
     const found: LogRecord[] = []
     for (let after = this.sent.index; after < last; ) {
       const some = await this.#parts.store.records(after, RECORDS_AT_ONCE)
-      after = some.at(-1)?.index ?? assert.fail(ends(last).message)
-      found.push(...some.filter(({ index }) => index <= last))
+      found.push(...some.filter(({ index, record }) => index <= last && isOfPlaces(record)))
+      const newest = some.at(-1)
+      if (newest === undefined) throw ends(last)
+      after = newest.index
     }
     return found
   }

@@ -18,6 +18,9 @@ export type Changed = 'nothing' | 'told' | 'grown'
 /** Parts of the keys that decide what is reached. Keys stand in clear in records, so it is enough to look for these. */
 const DECIDING = ['/core/mounts/', '/core/namespace/', '/core/leaving-namespace/'].map((text) => Buffer.from(text))
 
+/** True for a record that may make, move or remove a mount or a namespace. */
+export const isOfPlaces = (record: Buffer): boolean => DECIDING.some((part) => record.includes(part))
+
 /** What one secondary gets, as its source knows it. */
 export class SourceReach {
   readonly #filterKey: Buffer
@@ -51,10 +54,10 @@ export class SourceReach {
 
   #decides(record: Buffer): boolean {
     if (record.includes(this.#filterKey)) return true
-    return this.#judged.reach !== undefined && DECIDING.some((part) => record.includes(part))
+    return this.#judged.reach !== undefined && isOfPlaces(record)
   }
 
-  /** Takes a judgement. `since` are the records that are not sent yet, up to its index. */
+  /** Takes a judgement. `since` are the records of places that are not sent yet, up to its index. */
   take(judged: Judged, since: readonly LogRecord[]): Changed {
     const before = this.#judged.reach
     this.#judged = judged
@@ -80,7 +83,7 @@ function isGrown(before: SetReach | undefined, now: SetReach | undefined, since:
 function madeIn(records: readonly LogRecord[]): ReadonlySet<string> {
   const made = new Set<string>()
   for (const { index, record } of records) {
-    if (classesOf(record)?.has('replicated') === false || !DECIDING.some((part) => record.includes(part))) continue
+    if (classesOf(record)?.has('replicated') === false) continue
     const { operations } = decodeChange(record, `log record ${index}`)
     const isNew = ({ kind, oldLeaf }: ChangeOperation): boolean => kind === 'put' && oldLeaf.length === 0
     const left = new Set(operations.filter(({ kind }) => kind === 'delete').map(({ key }) => entryOf(key)))

@@ -155,3 +155,18 @@ test('what is allowed and forbidden again while the store forgets it is removed 
   await servers.time.pass(30_000)
   assert.deepEqual([await naming(secondary, hidden), await naming(standIn, hidden)], [[], []])
 })
+
+test('an answer of a mount that is forbidden is not unwrapped any more, and any other is', async () => {
+  const { servers, secondary, filter } = await started(6)
+  const wrapped: string[] = []
+  for (const path of ['open', 'kept']) {
+    const asked = secondary.server.call('GET', `${path}/keys/k`, undefined, secondary.rootToken, { wrapTtl: '1h' })
+    const { body } = await servers.time.until(asked)
+    wrapped.push(String((body.wrap_info as { readonly token: string }).token))
+  }
+  await filter({ mode: 'deny', paths: ['kept'] })
+  await servers.time.pass(1_000)
+  const unwrapped: number[] = []
+  for (const token of wrapped) unwrapped.push((await secondary.call('POST', 'sys/wrapping/unwrap', { token })).status)
+  assert.deepEqual(unwrapped, [200, 400])
+})

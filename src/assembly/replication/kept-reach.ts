@@ -2,9 +2,12 @@
 // still here of the rest. The record is of class local, so that a DR secondary of this cluster has it too.
 //
 //   root/core/replication/performance/reach   what it is to have; missing: everything
+import { strict as assert } from 'node:assert'
+import { decodeMountEntry } from '../../core/mount-entries.ts'
 import { reachedScopes, type SetReach } from '../../replication/reach.ts'
 import { encodeReach, type NotedReach, readReach, SETS_FOLDER, setPath } from '../../replication/set/records.ts'
 import type { Barrier } from '../../storage/barrier.ts'
+import { namespaceEntryOf, namespaceOfKey } from '../../storage/classes.ts'
 import { type KeyLeaf, type Snapshot, type Store, systemScope, type Transaction } from '../../storage/contract.ts'
 import { placesOfScope, treeScopeOf } from '../../storage/log/tree.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -45,29 +48,41 @@ export class KeptReach {
     const gone = new Set<string>()
     for (const scope of scopes) if ((await this.keysOf(scope)).length === 0) gone.add(scope)
     await this.#parts.view.transaction(async (tx) => {
-      const { reach, leaving } = await readReach(tx)
-      const still = leaving.filter((scope) => !gone.has(scope))
-      if (reach !== undefined || still.length > 0) tx.put(path, encodeReach({ reach, leaving: still }))
+      const { reach, ...before } = await readReach(tx)
+      const leaving = before.leaving.filter((scope) => !gone.has(scope))
+      const leftPaths = leaving.length === 0 ? [] : before.leftPaths
+      if (reach !== undefined || leaving.length > 0) tx.put(path, encodeReach({ reach, leaving, leftPaths }))
       else if ((await tx.get(path)) !== undefined) tx.delete(path)
     })
   }
 
-  /** Parts of the tree that are here, or being removed, and that a cluster with this reach is not to have. */
-  async strayScopes(reach: SetReach | undefined): Promise<readonly string[]> {
-    if (reach === undefined) return []
+  /**
+   * What is here, or being removed, and what a cluster with this reach is not to have. `shown`: keys of the entries
+   * without which nobody sees it.
+   */
+  async restOf(
+    reach: SetReach | undefined,
+  ): Promise<Omit<NotedReach, 'reach'> & { readonly shown: readonly string[] }> {
+    if (reach === undefined) return { leaving: [], leftPaths: [], shown: [] }
     const isReached = reachedScopes(reach)
-    const { leaving } = await this.noted()
-    return [...new Set([...leaving, ...(await this.#parts.store.scopes())])].filter((scope) => !isReached(scope))
+    const before = await this.noted()
+    const scopes = new Set([...before.leaving, ...(await this.#parts.store.scopes())])
+    const leaving = [...scopes].filter((scope) => !isReached(scope))
+    return this.#viewed(async (snapshot) => {
+      const shown = await replicatedOf(
+        snapshot,
+        leaving.flatMap((scope) => placesOfScope(scope).shown),
+      )
+      const leftPaths = new Set(leaving.length === 0 ? [] : before.leftPaths)
+      for (const key of shown) if (namespaceEntryOf(key) === undefined) leftPaths.add(await this.#pathOf(snapshot, key))
+      return { leaving, leftPaths: [...leftPaths], shown }
+    })
   }
 
-  /** Keys of the entries without which nobody sees what is in these scopes. */
-  showing(scopes: readonly string[]): Promise<readonly string[]> {
-    return this.#viewed((snapshot) =>
-      replicatedOf(
-        snapshot,
-        scopes.flatMap((scope) => placesOfScope(scope).shown),
-      ),
-    )
+  /** Where the mount is that has its entry there. */
+  async #pathOf(snapshot: Snapshot, key: string): Promise<string> {
+    const stored = (await snapshot.get(key)) ?? assert.fail('a snapshot does not change')
+    return `${namespaceOfKey(key)}/${decodeMountEntry(this.#parts.barrier.open(key, stored)).path}`
   }
 
   /** Some keys of the replicated entries of a scope; none if there are none. */

@@ -2,6 +2,7 @@
 // steps beside what the primary sends, and then what the log and the free pages of the store still hold of it. What
 // showed it went before, in the step that brought the news.
 import type { Leases } from '../../auth/leases.ts'
+import type { TokenEntry } from '../../auth/token-entry.ts'
 import type { Log } from '../../lib/log.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
 import type { World } from '../../lib/world.ts'
@@ -53,9 +54,10 @@ export class ReachSweep {
 
   async #sweep(): Promise<number> {
     const { kept, alone, purge, log } = this.#parts
-    const { leaving } = await kept.noted()
+    const noted = await kept.noted()
+    const { leaving } = noted
     if (leaving.length === 0) return Infinity
-    await this.#revokeTokens(leaving)
+    await this.#revokeTokens(noted)
     let entries = 0
     for (const scope of leaving) {
       for (let count: number | undefined = 1; count !== 0; entries += count) {
@@ -70,17 +72,17 @@ export class ReachSweep {
     return 0
   }
 
-  /** Those that a mount gave, and those of a namespace. A login that comes back gives new ones. */
-  #revokeTokens(leaving: readonly string[]): Promise<void> {
+  /** Those of mounts, also those that wrap their answers, and of namespaces. A login that comes back gives new ones. */
+  #revokeTokens({ leaving, leftPaths }: Awaited<ReturnType<KeptReach['noted']>>): Promise<void> {
     const [mounts, namespaces] = [new Set<string>(), new Set<string>()]
     for (const scope of leaving) {
       const [namespace = '', mount = ''] = scope.split('/', 2)
       if (mount === SYSTEM_SCOPE) namespaces.add(namespace)
       else mounts.add(mount)
     }
-    return this.#parts.leases.revokeAllOf(
-      ({ login, namespace }) => namespaces.has(namespace) || (login !== null && mounts.has(login.mountUuid)),
-    )
+    const isOfMount = ({ login, namespace, path }: TokenEntry): boolean =>
+      login === null ? leftPaths.some((left) => `${namespace}/${path}`.startsWith(left)) : mounts.has(login.mountUuid)
+    return this.#parts.leases.revokeAllOf((entry) => namespaces.has(entry.namespace) || isOfMount(entry))
   }
 
   /** How many were removed; undefined: nothing is removed any more. */

@@ -18,6 +18,7 @@ import { forgetFormer, leavePlaceInSet, readParted, takeConflict } from '../../r
 import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
 import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
+  EVERYTHING,
   placeOfNote,
   readState,
   SETS_FOLDER,
@@ -257,9 +258,8 @@ export class SecondarySide implements SecondaryOwner {
   async #narrowed(family: ReplicationFamily, batch: SinkBatch): Promise<SinkBatch> {
     if (batch.reach === undefined) return batch
     if (family !== 'performance') throw new ProtocolFault('damaged', 'The primary of a DR secondary sent a filter')
-    const leaving = await this.#reach.strayScopes(batch.reach.only)
-    const gone = await this.#reach.showing(leaving)
-    return { ...batch, state: { entries: [], gone }, reach: { ...batch.reach, leaving } }
+    const { shown, ...rest } = await this.#reach.restOf(batch.reach.only)
+    return { ...batch, state: { entries: [], gone: shown }, reach: { ...batch.reach, rest } }
   }
 
   /** The store forgets what was deleted up to now. Those who follow this cluster get time to have the log before. */
@@ -362,7 +362,7 @@ export class SecondarySide implements SecondaryOwner {
   /** Stores the note, in the step that applies what it is about. What is stored already is not stored again. */
   async #note(tx: Transaction, family: ReplicationFamily, { transfer, reach }: SinkNote): Promise<void> {
     await this.#joined(tx, family)
-    if (reach !== undefined) await this.#reach.store(tx, { reach: reach.only, leaving: reach.leaving ?? [] })
+    if (reach !== undefined) await this.#reach.store(tx, { ...EVERYTHING, ...reach.rest, reach: reach.only })
     const key = SETS_FOLDER + transferPath(family)
     const noted = transfer === undefined ? '' : JSON.stringify(transfer)
     if (this.#noted.get(family) === noted) return

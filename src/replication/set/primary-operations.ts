@@ -15,6 +15,7 @@ import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { faultOfPeerId, peerSegment } from './peer-name.ts'
 import {
   allSecondaries,
+  EVERYTHING,
   encodeReach,
   familyParts,
   filterPath,
@@ -120,13 +121,13 @@ export async function disableFamily(
 
 /** Removes all that the cluster keeps of a family. What a filter has taken from it goes on being removed. */
 export async function wipeFamily(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
-  const leaving = family === 'performance' ? (await readReach(tx)).leaving : []
+  const { leaving, leftPaths } = family === 'performance' ? await readReach(tx) : EVERYTHING
   for (let more = true; more; ) {
     const keys = await tx.keys(`${family}/`, '', WIPE_PAGE)
     for (const key of keys) tx.delete(key)
     more = keys.length === WIPE_PAGE
   }
-  if (leaving.length > 0) tx.put(setPath('performance', 'reach'), encodeReach({ reach: undefined, leaving }))
+  if (leaving.length > 0) tx.put(setPath('performance', 'reach'), encodeReach({ reach: undefined, leaving, leftPaths }))
 }
 
 /** What `primary/secondary-token` was given, and what the cluster says of itself. */

@@ -167,26 +167,32 @@ export const REACH = storedRecord('What a filter lets this cluster have', {
   only: nullable(group({ mounts: texts, namespaces: mapOf(text) })),
   /** Scopes of the rest of which something may be here still, if only in the log and the free pages of the store. */
   leaving: texts,
+  /** Where their mounts were, as `NAMESPACE-ID/PATH`: tokens that wrap answers know no more of a mount. */
+  leftPaths: otherwise(texts, []),
 })
-/** What a secondary notes of its reach. `leaving`: scopes that are being removed. */
-export type NotedReach = { readonly reach: SetReach | undefined; readonly leaving: readonly string[] }
+/** What a secondary notes of its reach. `leaving`: scopes that are being removed; `leftPaths`: of their mounts. */
+export type NotedReach = {
+  readonly reach: SetReach | undefined
+  readonly leaving: readonly string[]
+  readonly leftPaths: readonly string[]
+}
 
 /** What a secondary that was never told of a filter is to have. */
-export const EVERYTHING: NotedReach = { reach: undefined, leaving: [] }
+export const EVERYTHING: NotedReach = { reach: undefined, leaving: [], leftPaths: [] }
 
 /** What this secondary is to have. */
 export async function readReach(tx: Pick<SetReader, 'get'>): Promise<NotedReach> {
   const stored = await tx.get(setPath('performance', 'reach'))
   if (stored === undefined) return EVERYTHING
-  const { only, leaving } = REACH.decode(stored)
-  if (only === null) return { reach: undefined, leaving }
-  return { reach: { mounts: new Set(only.mounts), namespaces: new Map(Object.entries(only.namespaces)) }, leaving }
+  const { only, ...rest } = REACH.decode(stored)
+  if (only === null) return { reach: undefined, ...rest }
+  return { reach: { mounts: new Set(only.mounts), namespaces: new Map(Object.entries(only.namespaces)) }, ...rest }
 }
 
 /** The stored form of what a secondary is to have. */
-export function encodeReach({ reach, leaving }: NotedReach): Buffer {
+export function encodeReach({ reach, leaving, leftPaths }: NotedReach): Buffer {
   const only = reach && { mounts: [...reach.mounts], namespaces: Object.fromEntries(reach.namespaces) }
-  return REACH.encode({ only: only ?? null, leaving: [...leaving] })
+  return REACH.encode({ only: only ?? null, leaving: [...leaving], leftPaths: [...leftPaths] })
 }
 
 /** Promotions that are remembered. The oldest are dropped. */

@@ -5,6 +5,7 @@ import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Count } from '../counts.ts'
 import type { Message, Place, SentEntry } from '../protocol/messages.ts'
 import type { SetReach } from '../reach.ts'
+import type { NotedReach } from '../set/records.ts'
 import type { SecondaryStanding } from '../source/decision.ts'
 
 /** A copy or a comparison that is running, as it is noted in the store; undefined: what is here is whole. */
@@ -28,8 +29,8 @@ export type SinkBatch = {
   /** With news of it: what this cluster is to have from here on. The rest of what it has goes. */
   readonly reach?: {
     readonly only: SetReach | undefined
-    /** Scopes of the rest that are here. The keeper finds them. */
-    readonly leaving?: readonly string[]
+    /** What is noted of the rest that is here. The keeper finds it. */
+    readonly rest?: Omit<NotedReach, 'reach'>
   }
   /** What was held back of a comparison can be seen now. */
   readonly isShown?: boolean

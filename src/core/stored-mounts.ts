@@ -13,6 +13,7 @@ import type { Namespace } from '../api/namespace.ts'
 import type { World } from '../lib/world.ts'
 import { requireAlive } from '../namespaces/namespace-store.ts'
 import { LEAVING_FOLDER, NAMESPACE_FOLDER, namespaceKey, scopeOfNamespace } from '../namespaces/records.ts'
+import { OWN_PARTS } from '../storage/classes.ts'
 import { ROOT_NAMESPACE } from '../storage/contract.ts'
 import { WriteNotAllowed } from '../storage/errors.ts'
 import type { Folders, SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
@@ -38,9 +39,6 @@ import {
   UNMOUNT_FOLDERS,
   unmountKey,
 } from './mount-entries.ts'
-
-/** The folders of a mount's data that have a class of their own (storage/classes.ts). */
-const OWN_PARTS = ['cluster/', 'node/']
 
 /** Removes what belongs to a mount besides its data. Must bear to be called again, after an interruption. */
 export type RemovalWork = (entry: MountEntry) => Promise<void>

@@ -81,6 +81,9 @@ const OWN_FOLDERS: readonly { readonly folder: string; readonly class: StorageCl
   { folder: 'node/', class: 'ignored' },
 ]
 
+/** These folders. */
+export const OWN_PARTS: readonly string[] = OWN_FOLDERS.map(({ folder }) => folder)
+
 /** Classes whose entries go over each family of replication. */
 export const SENT_CLASSES: Readonly<Record<ReplicationFamily, ReadonlySet<StorageClass>>> = {
   dr: new Set<StorageClass>(['replicated', 'local']),
@@ -217,12 +220,13 @@ export function namespaceEntryOf(key: string): string | undefined {
 export function scopeOfKey(key: string, storageClass: StorageClass): Scope {
   const mount = mountOfKey(key)
   const scope = { namespace: namespaceOfKey(key), mount, local: false }
-  return { ...scope, local: mount !== SYSTEM_SCOPE && storageClass === 'local' && !isInOwnFolder(key) }
+  return { ...scope, local: mount !== SYSTEM_SCOPE && storageClass === 'local' && !isOwnPart(key) }
 }
 
-function isInOwnFolder(key: string): boolean {
+/** True for what a cluster or a server keeps of a mount for itself. */
+export function isOwnPart(key: string): boolean {
   const [, , , folder] = key.split('/', 4)
-  return OWN_FOLDERS.some((own) => own.folder === `${folder}/`)
+  return mountOfKey(key) !== SYSTEM_SCOPE && OWN_PARTS.includes(`${folder}/`)
 }
 
 /**

@@ -22,6 +22,17 @@ async function replicatedOf({ server }: ReplicatedServer, hidden: readonly strin
   }
 }
 
+/** Keys of all classes in which this name stands. */
+async function keysWith({ server }: ReplicatedServer, name: string): Promise<readonly string[]> {
+  const snapshot = await server.store.snapshot()
+  try {
+    const entries = await snapshot.stored('', Number.POSITIVE_INFINITY)
+    return entries.map(({ key }) => key).filter((key) => key.includes(name))
+  } finally {
+    await snapshot.close()
+  }
+}
+
 /** The names by which stored keys and frames know a mount. */
 async function uuidOf(cluster: ReplicatedServer, path: string): Promise<string> {
   const { body } = await cluster.must('GET', `sys/mounts/${path}`)
@@ -58,11 +69,15 @@ async function started(seed: number) {
 test('T82: a mount that is forbidden is gone at once, and comes back whole when it is allowed', async () => {
   const { primary, secondary, filter, hidden, requireSame } = await started(1)
   await requireSame([])
+  // The secondary counts messages for itself.
+  await secondary.must('POST', 'kept/encrypt/k', { plaintext })
+  assert.ok((await keysWith(secondary, hidden)).some((key) => key.includes('/cluster/')))
   await filter({ mode: 'deny', paths: ['kept'] })
   assert.deepEqual([await found(secondary, 'open/keys/k'), await found(secondary, 'kept/keys/k')], [200, 404])
   await primary.must('POST', 'kept/keys/later')
   await primary.must('POST', 'open/keys/later')
   await requireSame([hidden])
+  assert.deepEqual(await keysWith(secondary, hidden), [])
   assert.deepEqual([await found(secondary, 'open/keys/later'), await found(secondary, 'kept/keys/later')], [200, 404])
   await filter(undefined)
   await requireSame([])

@@ -7,7 +7,7 @@ import { decodeMountEntry } from '../../core/mount-entries.ts'
 import { reachedScopes, type SetReach } from '../../replication/reach.ts'
 import { encodeReach, type NotedReach, readReach, SETS_FOLDER, setPath } from '../../replication/set/records.ts'
 import type { Barrier } from '../../storage/barrier.ts'
-import { namespaceEntryOf, namespaceOfKey } from '../../storage/classes.ts'
+import { namespaceEntryOf, namespaceOfKey, OWN_PARTS } from '../../storage/classes.ts'
 import { type KeyLeaf, type Snapshot, type Store, systemScope, type Transaction } from '../../storage/contract.ts'
 import { placesOfScope, treeScopeOf } from '../../storage/log/tree.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -85,7 +85,7 @@ export class KeptReach {
     return `${namespaceOfKey(key)}/${decodeMountEntry(this.#parts.barrier.open(key, stored)).path}`
   }
 
-  /** Some keys of the replicated entries of a scope; none if there are none. */
+  /** Some keys of the replicated entries of a scope, and of what was kept for it here; none if there are none. */
   keysOf(scope: string): Promise<readonly string[]> {
     const { keys, folders } = placesOfScope(scope)
     return this.#viewed(async (snapshot) => {
@@ -97,7 +97,7 @@ export class KeptReach {
           if (found.length >= KEYS_AT_ONCE) break
         }
       }
-      return found
+      return found.length > 0 ? found : ownKeysIn(snapshot, folders)
     })
   }
 
@@ -114,6 +114,15 @@ export class KeptReach {
 async function replicatedOf(snapshot: Snapshot, keys: readonly string[]): Promise<readonly string[]> {
   const heads = await snapshot.heads(keys)
   return keys.filter((_, at) => heads[at]?.class === 'replicated')
+}
+
+/** Some keys of what a cluster and a server keep for themselves in these folders. */
+async function ownKeysIn(snapshot: Snapshot, folders: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const folder of folders)
+    for (const own of OWN_PARTS)
+      for (const { key } of await snapshot.scan(folder + own, '', KEYS_AT_ONCE)) found.push(key)
+  return found
 }
 
 async function* leavesBelow(snapshot: Snapshot, folder: string): AsyncGenerator<KeyLeaf> {

@@ -41,7 +41,7 @@ import { HeldBack } from '../../replication/sink/held-back.ts'
 import { type SinkNote, sinkKeeper, type TakenWith } from '../../replication/sink/sink-keeper.ts'
 import type { SinkBatch, SinkKeeper, Transfer } from '../../replication/sink/sink-parts.ts'
 import type { Barrier } from '../../storage/barrier.ts'
-import { scopeOfKey } from '../../storage/classes.ts'
+import { isOwnPart, scopeOfKey } from '../../storage/classes.ts'
 import { type Adopted, type Store, systemScope, type Transaction, type TreeBucket } from '../../storage/contract.ts'
 import { StorageRefused } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -272,21 +272,23 @@ export class SecondarySide implements SecondaryOwner {
 
   /**
    * Removes entries that this cluster is not to have: of a secondary, as of where it stands. That is no step of what
-   * its primary sends, and so leaves what is noted of that alone.
+   * its primary sends, and so leaves what is noted of that alone. What a cluster keeps for itself is its own to remove.
    */
   async #remove(keys: readonly string[]): Promise<boolean> {
     const { view, store, rotation } = this.#parts
     const state = await view.transaction((tx) => readState(tx, 'performance'))
-    if (state === undefined || state.mode === 'primary') {
-      if (state?.isFenced) return false
+    if (state?.mode === 'primary' && state.isFenced) return false
+    const isFollowing = state !== undefined && state.mode !== 'primary'
+    const own = isFollowing ? keys.filter(isOwnPart) : keys
+    if (own.length > 0)
       await store.transaction(async (tx) => {
-        for (const key of keys) tx.delete(scopeOfKey(key, 'replicated'), key)
+        for (const key of own) tx.delete(scopeOfKey(key, 'replicated'), key)
       })
-      return true
-    }
+    const gone = isFollowing ? keys.filter((key) => !isOwnPart(key)) : []
+    if (gone.length === 0) return true
     const at = (await store.position()).origins.find(({ family }) => family === 'performance')
     if (at === undefined) return false
-    const taken = await rotation.adopt([], { mode: 'redo', after: at, at, state: { entries: [], gone: keys } })
+    const taken = await rotation.adopt([], { mode: 'redo', after: at, at, state: { entries: [], gone } })
     if (taken.kind !== 'adopted') throw new StorageRefused(taken.sentence)
     return true
   }

@@ -170,3 +170,32 @@ test('an answer of a mount that is forbidden is not unwrapped any more, and any 
   for (const token of wrapped) unwrapped.push((await secondary.call('POST', 'sys/wrapping/unwrap', { token })).status)
   assert.deepEqual(unwrapped, [200, 400])
 })
+
+/** Records of the log of a cluster that tell of this. */
+async function recordsWith({ server }: ReplicatedServer, text: string): Promise<number> {
+  const { firstIndex } = await server.store.retained()
+  const records = await server.store.records(firstIndex - 1, 100_000)
+  return records.filter(({ record }) => record.includes(text)).length
+}
+
+test('a DR secondary forgets what a filter takes from its primary, also if it stops before', async () => {
+  const { servers, primary, secondary, filter, hidden, standIn } = await withStandIn(7)
+  assert.notEqual(await recordsWith(standIn, '/key/k29'), 0)
+  const forget = async () => {
+    await filter({ mode: 'deny', paths: ['kept'] })
+    await servers.time.pass(40_000)
+  }
+  await forget()
+  assert.deepEqual([await naming(secondary, hidden), await naming(standIn, hidden)], [[], []])
+  assert.deepEqual([await recordsWith(secondary, '/key/k29'), await recordsWith(standIn, '/key/k29')], [0, 0])
+  await filter({ mode: 'deny', paths: ['open'] })
+  await primary.must('POST', 'kept/keys/again')
+  await servers.time.pass(5_000)
+  assert.notEqual(await recordsWith(standIn, '/key/again'), 0)
+  standIn.kill()
+  await forget()
+  await servers.time.until(standIn.restart(shareOf(primary)))
+  await servers.time.pass(30_000)
+  await servers.level(secondary, standIn)
+  assert.deepEqual([await recordsWith(secondary, '/key/again'), await recordsWith(standIn, '/key/again')], [0, 0])
+})

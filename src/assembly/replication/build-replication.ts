@@ -107,7 +107,7 @@ class OwnReplication implements ReplicationRoom {
   #isPlayed = false
 
   constructor(parts: WritingParts, links: ReplicationParts, rooms: RoomsOfLinks, seal: SealForLinks) {
-    const { storage, services, core, leases, primaryAddress } = rooms
+    const { storage, services, core, leases, primaryAddress, invalidation } = rooms
     const { world, store } = parts
     this.#parts = parts
     this.#links = links
@@ -150,6 +150,7 @@ class OwnReplication implements ReplicationRoom {
       rotation: seal.rotation,
       follow: seal.follow,
       leases,
+      invalidation,
       sendAway,
       onTakeoverKnown: (family) => changingRoles.takeoverKnown(family),
       keepUndone: (family, fork) => undone.keep(family, fork),
@@ -238,6 +239,7 @@ class OwnReplication implements ReplicationRoom {
     } catch (cause) {
       this.#log('warn', 'The log may be kept for secondaries that were revoked', { cause: describeCause(cause) })
     }
+    this.#secondarySide.open()
     this.#renewal.start(await this.#firstPlay())
   }
 
@@ -275,6 +277,7 @@ class OwnReplication implements ReplicationRoom {
     this.#isOpen = false
     this.synchronous.know(undefined)
     this.#handingOver.drop()
+    this.#secondarySide.close()
     this.#renewal.stop()
   }
 

@@ -42,8 +42,11 @@ export class KeptReach {
     else if ((await tx.get(KEY)) !== undefined) tx.delete(systemScope, KEY)
   }
 
-  /** These scopes were removed. Of one that was allowed and forbidden since, something is here again. */
-  async left(scopes: readonly string[]): Promise<void> {
+  /**
+   * These scopes were removed, and forgotten up to an index of the log. Of one that was allowed and forbidden since,
+   * something is here again.
+   */
+  async left(scopes: readonly string[], purgedAt: number): Promise<void> {
     const path = setPath('performance', 'reach')
     const gone = new Set<string>()
     for (const scope of scopes) if ((await this.keysOf(scope)).length === 0) gone.add(scope)
@@ -51,7 +54,7 @@ export class KeptReach {
       const { reach, ...before } = await readReach(tx)
       const leaving = before.leaving.filter((scope) => !gone.has(scope))
       const leftPaths = leaving.length === 0 ? [] : before.leftPaths
-      if (reach !== undefined || leaving.length > 0) tx.put(path, encodeReach({ reach, leaving, leftPaths }))
+      if (reach !== undefined || leaving.length > 0) tx.put(path, encodeReach({ reach, leaving, leftPaths, purgedAt }))
       else if ((await tx.get(path)) !== undefined) tx.delete(path)
     })
   }
@@ -63,7 +66,7 @@ export class KeptReach {
   async restOf(
     reach: SetReach | undefined,
   ): Promise<Omit<NotedReach, 'reach'> & { readonly shown: readonly string[] }> {
-    if (reach === undefined) return { leaving: [], leftPaths: [], shown: [] }
+    if (reach === undefined) return { leaving: [], leftPaths: [], purgedAt: 0, shown: [] }
     const isReached = reachedScopes(reach)
     const before = await this.noted()
     const scopes = new Set([...before.leaving, ...(await this.#parts.store.scopes())])
@@ -75,7 +78,7 @@ export class KeptReach {
       )
       const leftPaths = new Set(leaving.length === 0 ? [] : before.leftPaths)
       for (const key of shown) if (namespaceEntryOf(key) === undefined) leftPaths.add(await this.#pathOf(snapshot, key))
-      return { leaving, leftPaths: [...leftPaths], shown }
+      return { leaving, leftPaths: [...leftPaths], purgedAt: before.purgedAt, shown }
     })
   }
 

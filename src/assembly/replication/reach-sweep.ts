@@ -19,8 +19,8 @@ export type ReachSweepParts = {
   readonly alone: <T>(step: () => Promise<T>) => Promise<T>
   /** Removes entries of the set. False: this cluster must not, as things are. */
   readonly remove: (keys: readonly string[]) => Promise<boolean>
-  /** Has the store forget what was removed up to now. */
-  readonly purge: () => Promise<void>
+  /** Has the store forget what was removed up to now; returns the index of its log there. */
+  readonly purge: () => Promise<number>
   readonly leases: Pick<Leases, 'revokeAllOf'>
   readonly world: World
   readonly log: Log
@@ -65,8 +65,8 @@ export class ReachSweep {
         if (count === undefined || !this.#task.isOn) return Infinity
       }
     }
-    await purge()
-    await alone(() => kept.left(leaving))
+    const purgedAt = await purge()
+    await alone(() => kept.left(leaving, purgedAt))
     log('info', 'What a filter keeps from this cluster was removed', { entries })
     // More may be leaving since.
     return 0

@@ -44,12 +44,14 @@ import type { Barrier } from '../../storage/barrier.ts'
 import { isOwnPart, scopeOfKey } from '../../storage/classes.ts'
 import { type Adopted, type Store, systemScope, type Transaction, type TreeBucket } from '../../storage/contract.ts'
 import { StorageRefused } from '../../storage/errors.ts'
+import type { Invalidation } from '../../storage/invalidation.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import { BundleRefused, openBundle, type SealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
+import { FollowedPurge } from './followed-purge.ts'
 import { KeptReach } from './kept-reach.ts'
 import { contextOf } from './primary-side.ts'
 import { ReachSweep, type ReachSweepParts } from './reach-sweep.ts'
@@ -61,6 +63,8 @@ export const TRANSFER_NOTE = storedRecord('A note of a copy from the primary', {
   after: text,
 })
 
+/** What is noted of a filter, after the namespace. */
+const REACH_PREFIX = `core/replication/${setPath('performance', 'reach')}`
 /** How long the log stays for DR secondaries of this cluster before what a filter forbids goes from it. */
 const FOLLOWERS_MS = 10_000
 
@@ -75,6 +79,7 @@ export type SecondarySideParts = {
   readonly sealNumber: () => number
   readonly checks: Pick<TreeChecks, 'mend'>
   readonly leases: ReachSweepParts['leases']
+  readonly invalidation: Pick<Invalidation, 'register'>
   /** Takes over the shares of the primary's rekey. @throws BundleRefused, Refusal while sealed */
   readonly follow: (bundle: SealBundle) => Promise<boolean>
   /** The records of the sets say another role, or other parts, than before. */
@@ -100,6 +105,7 @@ export class SecondarySide implements SecondaryOwner {
   readonly #isParted = new Map<ReplicationFamily, boolean>()
   readonly #reach: KeptReach
   readonly #sweep: ReachSweep
+  readonly #followedPurge: FollowedPurge
   /** The note as it was stored last; undefined: not known. */
   readonly #noted = new Map<ReplicationFamily, string>()
 
@@ -121,6 +127,9 @@ export class SecondarySide implements SecondaryOwner {
     const heldBack = new HeldBack(async (key) => (await parts.store.get(key)) !== undefined)
     this.#keepers = { dr: keeper('dr'), performance: keeper('performance', { heldBack }) }
     this.#reach = new KeptReach(parts)
+    this.#followedPurge = new FollowedPurge({ ...parts, kept: this.#reach, purge: () => this.#purge() })
+    const due = (): void => this.#followedPurge.due()
+    parts.invalidation.register({ prefix: REACH_PREFIX, changed: due, reset: due })
     this.#sweep = new ReachSweep({
       ...parts,
       kept: this.#reach,
@@ -263,11 +272,12 @@ export class SecondarySide implements SecondaryOwner {
   }
 
   /** The store forgets what was deleted up to now. Those who follow this cluster get time to have the log before. */
-  async #purge(): Promise<void> {
+  async #purge(): Promise<number> {
     const { store, world } = this.#parts
     const { index } = await store.position()
     if ((await store.retained()).holds.length > 0) await world.timers.sleep(FOLLOWERS_MS)
     await store.purge(index)
+    return index
   }
 
   /**
@@ -324,6 +334,14 @@ export class SecondarySide implements SecondaryOwner {
 
   async ownReach(family: ReplicationFamily): Promise<SetReach | undefined> {
     return family === 'performance' ? (await this.#reach.noted()).reach : undefined
+  }
+
+  open(): void {
+    this.#followedPurge.start()
+  }
+
+  close(): void {
+    this.#followedPurge.stop()
   }
 
   /** Removes what is left of what this cluster is not to have. */

@@ -121,13 +121,13 @@ export async function disableFamily(
 
 /** Removes all that the cluster keeps of a family. What a filter has taken from it goes on being removed. */
 export async function wipeFamily(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
-  const { leaving, leftPaths } = family === 'performance' ? await readReach(tx) : EVERYTHING
+  const left = family === 'performance' ? await readReach(tx) : EVERYTHING
   for (let more = true; more; ) {
     const keys = await tx.keys(`${family}/`, '', WIPE_PAGE)
     for (const key of keys) tx.delete(key)
     more = keys.length === WIPE_PAGE
   }
-  if (leaving.length > 0) tx.put(setPath('performance', 'reach'), encodeReach({ reach: undefined, leaving, leftPaths }))
+  if (left.leaving.length > 0) tx.put(setPath('performance', 'reach'), encodeReach({ ...left, reach: undefined }))
 }
 
 /** What `primary/secondary-token` was given, and what the cluster says of itself. */

@@ -25,6 +25,7 @@
 //   FAMILY/successor         who took over from this cluster
 //   performance/filter/ID    which mounts a secondary is to get (paths-filter.ts)
 //   performance/reach        on a secondary: what its filter lets it have; missing: everything
+//   dr/purged                on a DR secondary: up to where it has forgotten what a filter keeps from its primary
 //   dr/handing-over          on a primary that hands over (handing-over-note.ts)
 //   abandoned                histories that restores left; of class ignored
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
@@ -169,16 +170,21 @@ export const REACH = storedRecord('What a filter lets this cluster have', {
   leaving: texts,
   /** Where their mounts were, as `NAMESPACE-ID/PATH`: tokens that wrap answers know no more of a mount. */
   leftPaths: otherwise(texts, []),
+  /** Index of the log at which the store last forgot what was removed; 0 for never. */
+  purgedAt: otherwise(count, 0),
 })
+/** Up to where a DR secondary has forgotten what a filter keeps from its primary: as in REACH. */
+export const PURGED = storedRecord('What a DR secondary has forgotten', { at: count })
 /** What a secondary notes of its reach. `leaving`: scopes that are being removed; `leftPaths`: of their mounts. */
 export type NotedReach = {
   readonly reach: SetReach | undefined
   readonly leaving: readonly string[]
   readonly leftPaths: readonly string[]
+  readonly purgedAt: number
 }
 
 /** What a secondary that was never told of a filter is to have. */
-export const EVERYTHING: NotedReach = { reach: undefined, leaving: [], leftPaths: [] }
+export const EVERYTHING: NotedReach = { reach: undefined, leaving: [], leftPaths: [], purgedAt: 0 }
 
 /** What this secondary is to have. */
 export async function readReach(tx: Pick<SetReader, 'get'>): Promise<NotedReach> {
@@ -190,9 +196,9 @@ export async function readReach(tx: Pick<SetReader, 'get'>): Promise<NotedReach>
 }
 
 /** The stored form of what a secondary is to have. */
-export function encodeReach({ reach, leaving, leftPaths }: NotedReach): Buffer {
+export function encodeReach({ reach, leaving, leftPaths, purgedAt }: NotedReach): Buffer {
   const only = reach && { mounts: [...reach.mounts], namespaces: Object.fromEntries(reach.namespaces) }
-  return REACH.encode({ only: only ?? null, leaving: [...leaving], leftPaths: [...leftPaths] })
+  return REACH.encode({ only: only ?? null, leaving: [...leaving], leftPaths: [...leftPaths], purgedAt })
 }
 
 /** Promotions that are remembered. The oldest are dropped. */
@@ -270,6 +276,7 @@ export type SetEntry =
   | 'receiver'
   | 'parted'
   | 'handing-over'
+  | 'purged'
   | 'promotions'
   | 'former'
   | 'reach'

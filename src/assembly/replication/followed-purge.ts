@@ -1,0 +1,63 @@
+// What its primary has forgotten on disk since a filter forbids it, a DR secondary forgets too: log and free pages are
+// each store's own. The primary notes where it did so, behind all that it removed; here it is noted what was followed.
+//
+//   root/core/replication/dr/purged   the last one that this store has followed
+import type { Log } from '../../lib/log.ts'
+import { PeriodicTask } from '../../lib/periodic-task.ts'
+import type { World } from '../../lib/world.ts'
+import { PURGED, readState, setPath } from '../../replication/set/records.ts'
+import { isClosed } from '../../storage/errors.ts'
+import type { View } from '../../storage/sealed-storage.ts'
+import type { KeptReach } from './kept-reach.ts'
+
+const RETRY_MS = 5_000
+
+type FollowedPurgeParts = {
+  readonly view: View
+  readonly kept: Pick<KeptReach, 'noted'>
+  /** Has the store forget what was removed up to now. */
+  readonly purge: () => Promise<unknown>
+  readonly world: World
+  readonly log: Log
+}
+
+/** One server's. It does nothing while the server is no DR secondary. */
+export class FollowedPurge {
+  readonly #parts: FollowedPurgeParts
+  readonly #task: PeriodicTask
+
+  constructor(parts: FollowedPurgeParts) {
+    this.#parts = parts
+    const { world, log } = parts
+    const failure = 'What a filter keeps from the primary could not be forgotten here: it is tried again'
+    this.#task = new PeriodicTask(() => this.#follow(), { world, log, failure, retryMs: RETRY_MS, isClosed })
+  }
+
+  start(): void {
+    this.#task.start(0)
+  }
+
+  stop(): void {
+    this.#task.stop()
+  }
+
+  /** The primary has noted something of its filter. */
+  due(): void {
+    this.#task.within(0)
+  }
+
+  async #follow(): Promise<number> {
+    const { view, kept, purge } = this.#parts
+    const { purgedAt } = await kept.noted()
+    const path = setPath('dr', 'purged')
+    const isNew = await view.transaction(async (tx) => {
+      const stored = await tx.get(path)
+      const last = stored === undefined ? 0 : PURGED.decode(stored).at
+      return (await readState(tx, 'dr'))?.mode === 'secondary' && purgedAt !== 0 && purgedAt !== last
+    })
+    if (!isNew) return Infinity
+    await purge()
+    await view.transaction(async (tx) => tx.put(path, PURGED.encode({ at: purgedAt })))
+    return Infinity
+  }
+}

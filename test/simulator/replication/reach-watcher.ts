@@ -2,7 +2,7 @@
 // is in any message to it, what it has of the rest is what its primary has, and in the end its store has no more.
 import { isDeepStrictEqual } from 'node:util'
 import { decodeMessage, type Message } from '../../../src/replication/protocol/messages.ts'
-import { reachedScopes } from '../../../src/replication/reach.ts'
+import { NO_ENTRY, reachedScopes, type SetReach } from '../../../src/replication/reach.ts'
 import { type NotedReach, readReach } from '../../../src/replication/set/records.ts'
 import { type Change, ROOT_NAMESPACE, type StoredEntry } from '../../../src/storage/contract.ts'
 import { decodeRun } from '../../../src/storage/log/change-record.ts'
@@ -104,20 +104,25 @@ export class ReachWatcher {
     if (to === undefined || cluster.life?.isOpen !== true) return
     const link = links.get(counts) ?? { to, hidden: new Set(this.#hiddenFrom(cluster, to)) }
     links.set(counts, link)
+    // What it tells must not show what was kept from the secondary all along either.
+    this.#requireNoName(cluster, link, kind, raw.payload)
     const told = toldIn(kind, () => decodeMessage(raw))
     if (told !== undefined) {
       const { only } = told
       const hidden = [...this.#hiddenFrom(cluster, to)]
       link.hidden = new Set(only === undefined ? [] : hidden.filter((thing) => !isVisible(thing, only)))
     }
-    for (const thing of link.hidden) {
-      const name = namesOf(thing).find((each) => raw.payload.includes(each))
-      if (name !== undefined) this.#wrong(cluster, `I9 "${kind}" to ${to} has ${name}, which is kept from it`)
-    }
     for (const [key, parts] of contents) {
       if (!link.hidden.has(`mount ${key.split('/', 3)[2]}`)) continue
       if (parts.some((part) => part.length > 0 && raw.payload.includes(part)))
         this.#wrong(cluster, `I9 "${kind}" to ${to} has the content of ${key}, which is kept from it`)
+    }
+  }
+
+  #requireNoName(cluster: SimulatedCluster, { hidden, to }: Watched, kind: string, payload: Buffer): void {
+    for (const thing of hidden) {
+      const name = namesOf(thing).find((each) => payload.includes(each))
+      if (name !== undefined) this.#wrong(cluster, `I9 "${kind}" to ${to} has ${name}, which is kept from it`)
     }
   }
 
@@ -136,14 +141,21 @@ export class ReachWatcher {
     })
   }
 
+  /** What the filter at a primary lets the secondary of this id have now. */
+  reachOf(primary: SimulatedCluster, id: string): SetReach | undefined {
+    const visible = visibleTo(id, this.placedAt(primary))
+    return (
+      visible && { mounts: visible.mounts, namespaces: new Map([[ROOT_NAMESPACE, NO_ENTRY], ...visible.namespaces]) }
+    )
+  }
+
   /** What is not as the filter of the primary says, once all came; undefined: nothing. */
   async lacking(cluster: SimulatedCluster, id: string, primary: SimulatedCluster): Promise<string | undefined> {
     const { reach, leaving } = await this.noted(cluster)
     if (leaving.length > 0) return `${cluster.name} still has ${leaving.join()}`
-    const visible = visibleTo(id, this.placedAt(primary))
-    const namespaces = visible && new Map([[ROOT_NAMESPACE, ''], ...visible.namespaces])
-    const isAsTold = isDeepStrictEqual(reach, visible && { mounts: visible.mounts, namespaces })
-    return isAsTold ? undefined : `${cluster.name} does not know what the filter lets it have`
+    return isDeepStrictEqual(reach, this.reachOf(primary, id))
+      ? undefined
+      : `${cluster.name} does not know what the filter lets it have`
   }
 
   /** I9: neither entries nor log of a secondary have what is kept from it. */

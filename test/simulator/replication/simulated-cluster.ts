@@ -130,6 +130,9 @@ export class SimulatedCluster {
     const store = new ReplaceableStore(
       await openStore(set.backend(openSimulatedBackend(disk, this.#isLookedAt())), options),
     )
+    const { scopes } = set.seams
+    const all = store.scopes.bind(store)
+    if (scopes !== undefined) store.scopes = async () => scopes(await all())
     life.store = store
     life.barrier = new Barrier(world.random)
     life.cache = new ServingCache(store, set.stream(`thread of ${start}`))

@@ -29,6 +29,8 @@ export type Seams = {
   readonly announcedLateMs?: number
   /** True while commits are not told to the serving thread. */
   readonly isUnpublished?: (cluster: SimulatedCluster) => boolean
+  /** Parts of the tree, as a store names them. */
+  readonly scopes?: (scopes: readonly string[]) => readonly string[]
   /** After each commit of a client, before its answer. */
   readonly acknowledging?: (cluster: SimulatedCluster) => Promise<void>
   readonly holdCaps?: HoldCaps
@@ -74,6 +76,8 @@ export class SimulatedSet {
   readonly retention = RETENTION
   readonly holdCaps = HOLD_CAPS
   watcher: SetWatcher
+  /** All that there are. */
+  readonly clusters: SimulatedCluster[] = []
 
   constructor(seed: number, watcher: (set: SimulatedSet) => SetWatcher, { seams = {}, limits }: SetOptions) {
     this.seed = seed
@@ -103,7 +107,9 @@ export class SimulatedSet {
   }
 
   newCluster(name: string, image: StoreImage): SimulatedCluster {
-    return new SimulatedCluster(this, name, image)
+    const cluster = new SimulatedCluster(this, name, image)
+    this.clusters.push(cluster)
+    return cluster
   }
 
   /** The log of a run is short: what a real store keeps whatever the limits say would be all of it. */

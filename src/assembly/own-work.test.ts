@@ -64,6 +64,7 @@ const OF_A_CLUSTER = [
   'what a filter keeps from this cluster',
 ]
 const OF_A_NODE = [
+  'whom writes wait for',
   'declared audit devices',
   'the history that audit knows',
   'uses of the data key',

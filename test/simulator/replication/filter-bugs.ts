@@ -1,5 +1,5 @@
-// Bugs that filters of a set for performance could have, planted between the parts of the program: a run must find each.
-// `seed` is one that does, and `finds` the beginning of what it says.
+// Bugs that filters of a set for performance could have, planted between the parts of the program: a run must find
+// each. `seed` is one that does, and `finds` the beginning of what it says.
 
 import type { LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import { digestOfReach, type SetReach } from '../../../src/replication/reach.ts'

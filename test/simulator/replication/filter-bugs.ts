@@ -31,15 +31,19 @@ function gettingNew(): Seams {
   }
 }
 
-/** News of what a secondary is to have is stored with what comes next. */
+/** News of what a secondary is to have is stored when all that it is about has long been there. */
 const storingLater = (owner: LinkOwner): LinkOwner => {
   let later: SinkBatch['reach']
+  let isWhole = false
   return {
     ...owner,
     take: async (family, { reach, ...batch }) => {
-      const known = later
-      later = reach
-      return owner.take(family, known === undefined ? batch : { ...batch, reach: known })
+      if (family === 'dr') return owner.take(family, batch)
+      const due = isWhole ? later : undefined
+      if (due !== undefined) later = undefined
+      later = reach ?? later
+      isWhole = batch.transfer === undefined
+      return owner.take(family, due === undefined ? batch : { ...batch, reach: due })
     },
   }
 }
@@ -85,13 +89,13 @@ export const FILTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'what a secondary is to have is stored behind what it is about',
     seams: { owner: storingLater },
-    seed: 1,
+    seed: 7,
     finds: 'I3',
   },
   {
     name: 'nobody compares what the secondary was told last',
     seams: { owner: sayingSo },
-    seed: 1,
+    seed: 7,
     finds: 'I3',
   },
 ]

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FAILOVER_BUGS } from './failover-bugs.ts'
 import { runFailovers } from './failover-run.ts'
+import { FILTER_BUGS } from './filter-bugs.ts'
+import { runFiltered } from './filtered-run.ts'
 import { PERFORMANCE_BUGS } from './performance-bugs.ts'
 import { runPerformance } from './performance-run.ts'
 import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts'
@@ -24,3 +26,4 @@ function finds(bugs: readonly PlantedBug[], run: (seed: number, seams?: Seams) =
 finds(PLANTED_BUGS, runSet)
 finds(FAILOVER_BUGS, runFailovers)
 finds(PERFORMANCE_BUGS, runPerformance)
+finds(FILTER_BUGS, runFiltered)

@@ -236,6 +236,13 @@ export class RoleWatcher {
     }
   }
 
+  /** What a filter keeps from a secondary is removed there. A comparison of all shows that nothing else is. */
+  #isSweep(cluster: SimulatedCluster, operations: Change['operations']): boolean {
+    const { performance } = this.#set.watcher
+    const isFiltered = performance.isSecondary(cluster) && performance.recordOf(cluster, 'reach') !== undefined
+    return isFiltered && operations.every(({ kind, class: of }) => kind === 'delete' || of !== 'replicated')
+  }
+
   /** I11, I12, I13: who writes, and who applies. */
   #judgeWrites(cluster: SimulatedCluster, seen: Seen, change: Change, before: SetState | undefined): void {
     const { origins, operations, index } = change
@@ -248,8 +255,8 @@ export class RoleWatcher {
     // A primary in this family may apply the log of another one in the other.
     if (origins.length > 0) return
     if (!operations.some(({ key, class: of }) => SENT_CLASSES[this.#family].has(of) && isOfClient(key))) return
-    if ((this.#taking.get(cluster) ?? 0) > 0) return
-    if (follows && !isSweep(seen.records, operations)) this.#wrong(cluster, `I11 a secondary writes ${index} by itself`)
+    if ((this.#taking.get(cluster) ?? 0) > 0 || this.#isSweep(cluster, operations)) return
+    if (follows) this.#wrong(cluster, `I11 a secondary writes ${index} by itself`)
     const storedMs = seen.fenceStoredMs
     const isLate = storedMs !== undefined && nowMs > storedMs + FENCED_WITHIN_MS
     if (isLate || seen.fencedMs !== undefined)
@@ -540,10 +547,6 @@ const isFollowing = (state: SetState | undefined): boolean =>
   state?.mode === 'secondary' || state?.mode === 'bootstrapping'
 
 /** What of the records does not go together; undefined: all of it does. */
-/** What a filter keeps from a secondary is removed there. That nothing else is, a comparison of all of it shows. */
-const isSweep = (records: RoleRecords, operations: Change['operations']): boolean =>
-  records.has('reach') && operations.every(({ kind, class: of }) => kind === 'delete' || of !== 'replicated')
-
 function faultOf(records: RoleRecords, family: ReplicationFamily): string | undefined {
   const state = stateIn(records)
   const has = (path: string): boolean => records.has(path)

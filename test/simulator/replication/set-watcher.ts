@@ -53,6 +53,8 @@ type Known = {
   historyId: Buffer
   /** When anything arrived over a link. */
   heardMs: number
+  /** It is being compared with its primary for performance, or copied. */
+  isTransferring: boolean
 }
 
 /** Stands for a value that is written behind the back of a secondary; undefined: the entry is deleted. */
@@ -300,6 +302,8 @@ export class SetWatcher {
         if (batch.mode === 'anew') this.knownOf(cluster).lastOrigin[family] = undefined
         this.note(`${cluster.name} takes ${batch.mode} ${batch.after.index}-${batch.at.index} ${batch.transfer?.what}`)
         const outcome = await this.whileTaking(cluster, () => owner.take(family, batch))
+        if (outcome.kind === 'adopted' && family === 'performance')
+          this.knownOf(cluster).isTransferring = batch.transfer !== undefined
         if (outcome.kind === 'adopted') roles.taken(cluster, batch.transfer !== undefined)
         if (outcome.kind === 'adopted') await this.#taken(cluster, unfit)
         else this.note(`${cluster.name} ${outcome.kind} ${outcome.sentence}`)
@@ -405,9 +409,21 @@ export class SetWatcher {
       const { durable } = decodeMessage(raw) as Message<'ack'>
       const historyId = known.lastOrigin[family]?.historyId ?? Buffer.alloc(0)
       known.acknowledged[family] = { historyId, index: durable }
-    } else if (kind === 'compare' && (counts.get('compare') ?? 0) > MOST_COMPARISONS) {
+      return
+    }
+    if (kind === 'compare' && family === 'performance') void this.#requireNeeded(cluster, known)
+    if (kind === 'compare' && (counts.get('compare') ?? 0) > MOST_COMPARISONS) {
       this.wrong(cluster, `I22 it asks for ${counts.get('compare')} comparisons over one link`)
     }
+  }
+
+  /** I22: a filtered secondary that has all that it is to have asks for no comparison. */
+  async #requireNeeded(cluster: SimulatedCluster, { entries, lastOrigin, isTransferring }: Known): Promise<void> {
+    const { performance: last } = lastOrigin
+    const there = last && this.#places.get(placeName(last))
+    if (this.reach === undefined || there === undefined || isTransferring) return
+    const isSame = (await this.reach.differing(cluster, there, entries.now)) === undefined
+    if (isSame) this.wrong(cluster, `I22 it asks for a comparison, and has all that there was at ${last?.index}`)
   }
 
   /** I19: a commit of the primary took so long. */
@@ -492,6 +508,7 @@ function newKnown(): Known {
     lastOrigin: {},
     historyId: Buffer.alloc(0),
     heardMs: 0,
+    isTransferring: false,
   }
 }
 

@@ -1,5 +1,5 @@
-// npm run torture:simulator: lives of sets from their seeds, of all kinds in turn, for SECONDS from SEED on. Each minute
-// it prints how many there were, how fast, and what was wrong.
+// npm run torture:simulator: lives of sets from their seeds, of all kinds in turn, for SECONDS from SEED on. It prints
+// each minute how many there were, how fast, and what was wrong.
 import { randomInt } from 'node:crypto'
 import { runFailovers } from './failover-run.ts'
 import { runFiltered } from './filtered-run.ts'

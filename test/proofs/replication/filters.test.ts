@@ -275,7 +275,7 @@ async function answersOf(cluster: Cluster): Promise<ReadonlyMap<string, string>>
   return answers
 }
 
-test('I9, T99: a filter that was there first: neither files nor log, answers or audit know of the rest', async (t) => {
+test('T81: a filter that was there first: neither files nor log, answers or audit know of the rest', async (t) => {
   const [one] = pair()
   const [three, four] = [filtered ?? assert.fail(), standby ?? assert.fail()]
   const audit = join(temporary.path, 'audit.log')

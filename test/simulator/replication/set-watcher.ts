@@ -8,7 +8,7 @@ import type { LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import { decodeMessage, type Message, type MessageKind } from '../../../src/replication/protocol/messages.ts'
 import { REPLICATION_FAMILIES } from '../../../src/replication/set/peer-name.ts'
 import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
-import { mountOfKey, SENT_CLASSES } from '../../../src/storage/classes.ts'
+import { isOwnPart, mountOfKey, SENT_CLASSES } from '../../../src/storage/classes.ts'
 import type { Change, ReadStore, StoredEntry } from '../../../src/storage/contract.ts'
 import { HistoryGone } from '../../../src/storage/errors.ts'
 import { decodeChange, decodeRun } from '../../../src/storage/log/change-record.ts'
@@ -55,6 +55,11 @@ type Known = {
   heardMs: number
   /** It is being compared with its primary for performance, or copied. */
   isTransferring: boolean
+  /**
+   * What it has for performance came over disaster recovery. A comparison of the one whose place it took is in no log:
+   * so what it has may be newer than the place that it knows of.
+   */
+  isCopied: boolean
 }
 
 /** Stands for a value that is written behind the back of a secondary; undefined: the entry is deleted. */
@@ -167,6 +172,7 @@ export class SetWatcher {
     this.#places.set(placeName({ historyId: known.historyId, index: change.index }), known.entries.now)
     const family = this.#applies(cluster)
     if (family === undefined) return
+    if (family === 'dr') known.isCopied = true
     if (family === 'performance') this.#requireOwn(cluster, known, change)
     for (const { key, value } of change.operations) {
       if (known.straying.has(strayName(key, value))) known.strays.add(key)
@@ -177,8 +183,14 @@ export class SetWatcher {
 
   /** I10: what is a performance secondary's own is changed by its own clients alone. */
   #requireOwn(cluster: SimulatedCluster, { writing }: Known, { operations, index }: Change): void {
+    const isFiltered = this.performance.recordOf(cluster, 'reach') !== undefined
     const foreign = operations.find(
-      ({ class: of, key, value }) => of === 'local' && isOfClient(key) && !writing.has(strayName(key, value)),
+      ({ kind, class: of, key, value }) =>
+        of === 'local' &&
+        isOfClient(key) &&
+        !writing.has(strayName(key, value)) &&
+        // What it keeps for itself of a mount goes with that.
+        !(isFiltered && kind === 'delete' && isOwnPart(key)),
     )
     if (foreign !== undefined) this.wrong(cluster, `I10 ${foreign.key} is its own, and ${index} changes it`)
   }
@@ -235,7 +247,7 @@ export class SetWatcher {
     if (isBehind && this.#follows(cluster) !== undefined) {
       this.wrong(cluster, `I5 ${acknowledged.index} was acknowledged as durable, and ${applied?.index} is there`)
     }
-    await this.#compareWhole(cluster, known, store)
+    if (!known.isCopied || followed === 'dr') await this.#compareWhole(cluster, known, store)
   }
 
   /** Changes that a crash has kept, and nobody was told of. */
@@ -303,7 +315,7 @@ export class SetWatcher {
         this.note(`${cluster.name} takes ${batch.mode} ${batch.after.index}-${batch.at.index} ${batch.transfer?.what}`)
         const outcome = await this.whileTaking(cluster, () => owner.take(family, batch))
         if (outcome.kind === 'adopted' && family === 'performance')
-          this.knownOf(cluster).isTransferring = batch.transfer !== undefined
+          Object.assign(this.knownOf(cluster), { isTransferring: batch.transfer !== undefined, isCopied: false })
         if (outcome.kind === 'adopted') roles.taken(cluster, batch.transfer !== undefined)
         if (outcome.kind === 'adopted') await this.#taken(cluster, unfit)
         else this.note(`${cluster.name} ${outcome.kind} ${outcome.sentence}`)
@@ -509,6 +521,7 @@ function newKnown(): Known {
     historyId: Buffer.alloc(0),
     heardMs: 0,
     isTransferring: false,
+    isCopied: false,
   }
 }
 

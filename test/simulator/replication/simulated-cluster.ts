@@ -254,6 +254,7 @@ export class SimulatedCluster {
   async replace(tablesOf: () => Promise<MemoryTables>): Promise<void> {
     const life = this.#living()
     life.isOpen = false
+    life.room.removal.stop()
     life.room.close()
     await life.room.forget()
     // What the program puts together for it is a store in memory of this process.
@@ -335,11 +336,19 @@ export class SimulatedCluster {
     await cache.start()
     life.isOpen = true
     await room.open()
+    this.#keepRemoval(life)
   }
 
   /** The gate of the store is that of a server in this role. */
   #keepGate(store: ReplaceableStore): Promise<void> {
     return new RoleHolder(store).open(this.role)
+  }
+
+  /** As own work of a server: a DR secondary has a copy of what another one removes. */
+  #keepRemoval({ room, isOpen }: Life): void {
+    const { dr } = this.role
+    if (isOpen && dr !== 'secondary' && dr !== 'bootstrapping') room.removal.start()
+    else room.removal.stop()
   }
 
   get #sealTold(): SealForLinks['seal'] {
@@ -371,6 +380,7 @@ export class SimulatedCluster {
       changeRole: async ({ role }) => {
         this.role = role
         await this.#keepGate(life.store)
+        this.#keepRemoval(life)
         this.set.watcher.roles.plays(this)
         this.set.watcher.performance.plays(this)
       },

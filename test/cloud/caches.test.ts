@@ -3,10 +3,22 @@ import { strict as assert } from 'node:assert'
 import { after, before, beforeEach, test } from 'node:test'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
 import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
+import { turns } from '../fixtures/turns.ts'
+import { until } from '../fixtures/until.ts'
 
+/** Resolves when the cloud may answer. */
+let mayAnswer: Promise<void> = Promise.resolve()
 let server: CloudServer
 before(async () => {
-  server = await startCloudServer()
+  server = await startCloudServer({
+    network: (real) => ({
+      request: async (request) => {
+        const answer = await real.request(request)
+        await mayAnswer
+        return answer
+      },
+    }),
+  })
   await server.role('r', ROLE)
 })
 after(() => server.stop())
@@ -152,7 +164,14 @@ test('C11: refused logins that come at once cause one fresh look together, and d
   assert.equal((await logIn()).status, 200)
   const stranger = await server.emulator.minting.ofResource(server.vm('vm1'), { claims: { oid: SAMPLE.otherTenant } })
   const refused = () => logIn(undefined, { jwt: stranger })
-  const answers = await Promise.all(Array.from({ length: 200 }, refused))
+  const held = Promise.withResolvers<void>()
+  mayAnswer = held.promise
+  const sent = Array.from({ length: 200 }, refused)
+  // However long the machine takes: all of them wait for the one look.
+  await until(() => counts().machines === 2)
+  await turns(1_000)
+  held.resolve()
+  const answers = await Promise.all(sent)
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [403])
   assert.equal(counts().machines, 2)
   // Nothing is to be found out about who is refused before the cloud is asked.

@@ -229,7 +229,10 @@ test(`T85: ${FILTER_KILLS} changes in which a server dies: what is forbidden is 
     await untilFiltered(one, two, undefined)
     await two.must('POST', 'auth/people/login/ann', { password: 'x' })
     // It counts what it seals, and keeps a lease of who logged in.
-    await until(async () => (await two.call('POST', 'keys-0/encrypt/k', { plaintext: BASE64 })).status === 200)
+    await until(
+      async () => (await two.call('POST', 'keys-0/encrypt/k', { plaintext: BASE64 })).status === 200,
+      'two encrypts',
+    )
     const filter: Filter =
       kill % 2 === 0 ? { mode: 'deny', paths: ['auth/people', 'keys-0', 'team'] } : { mode: 'allow', paths: ['open'] }
     const victim = random.pick([one, two])

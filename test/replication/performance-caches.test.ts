@@ -14,6 +14,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'core/declared-audit/': 'declared devices are of each node',
   'core/tree-checks': 'checks are of each cluster',
   'core/purge': 'purges are of each cluster',
+  'core/replication/performance/': 'what a filter lets this cluster have: T81 to T87',
   'core/reload/': 'resets of engines are of each cluster',
   'core/global-reload/': 'a reset shows nothing: src/system/reloads.test.ts',
   'core/wrapping-key': 'it is written once, before a set has secondaries',

@@ -3,7 +3,8 @@
 //
 //   root/core/replication/performance/reach   what it is to have; missing: everything
 import { strict as assert } from 'node:assert'
-import { decodeMountEntry } from '../../core/mount-entries.ts'
+import type { MountEntry } from '../../api/mount.ts'
+import { dataFolder, decodeMountEntry } from '../../core/mount-entries.ts'
 import { reachedScopes, type SetReach } from '../../replication/reach.ts'
 import { encodeReach, type NotedReach, readReach, SETS_FOLDER, setPath } from '../../replication/set/records.ts'
 import type { Barrier } from '../../storage/barrier.ts'
@@ -70,22 +71,27 @@ export class KeptReach {
     const isReached = reachedScopes(reach)
     const before = await this.noted()
     const scopes = new Set([...before.leaving, ...(await this.#parts.store.scopes())])
-    const leaving = [...scopes].filter((scope) => !isReached(scope))
+    const leaving = new Set([...scopes].filter((scope) => !isReached(scope)))
     return this.#viewed(async (snapshot) => {
       const shown = await replicatedOf(
         snapshot,
-        leaving.flatMap((scope) => placesOfScope(scope).shown),
+        [...leaving].flatMap((scope) => placesOfScope(scope).shown),
       )
-      const leftPaths = new Set(leaving.length === 0 ? [] : before.leftPaths)
-      for (const key of shown) if (namespaceEntryOf(key) === undefined) leftPaths.add(await this.#pathOf(snapshot, key))
-      return { leaving, leftPaths: [...leftPaths], purgedAt: before.purgedAt, shown }
+      const leftPaths = new Set(leaving.size === 0 ? [] : before.leftPaths)
+      for (const key of shown) {
+        if (namespaceEntryOf(key) !== undefined) continue
+        const mount = await this.#mountAt(snapshot, key)
+        leftPaths.add(`${namespaceOfKey(key)}/${mount.path}`)
+        // One that has moved may have nothing at home but what this cluster keeps of it for itself.
+        leaving.add(treeScopeOf(dataFolder(mount)))
+      }
+      return { leaving: [...leaving], leftPaths: [...leftPaths], purgedAt: before.purgedAt, shown }
     })
   }
 
-  /** Where the mount is that has its entry there. */
-  async #pathOf(snapshot: Snapshot, key: string): Promise<string> {
+  async #mountAt(snapshot: Snapshot, key: string): Promise<MountEntry> {
     const stored = (await snapshot.get(key)) ?? assert.fail('a snapshot does not change')
-    return `${namespaceOfKey(key)}/${decodeMountEntry(this.#parts.barrier.open(key, stored)).path}`
+    return decodeMountEntry(this.#parts.barrier.open(key, stored))
   }
 
   /** Some keys of the replicated entries of a scope, and of what was kept for it here; none if there are none. */

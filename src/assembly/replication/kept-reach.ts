@@ -26,6 +26,7 @@ type KeptReachParts = {
 /** The record, and what lies outside of it. */
 export class KeptReach {
   readonly #parts: KeptReachParts
+  #news = 0
 
   constructor(parts: KeptReachParts) {
     this.#parts = parts
@@ -36,21 +37,26 @@ export class KeptReach {
     return this.#parts.view.transaction((tx) => readReach(tx))
   }
 
+  /** How often there was news of what this cluster is to have since it was opened. */
+  get news(): number {
+    return this.#news
+  }
+
   /** Stores it in the step that applies what it is about. Without a word of it, a cluster is to have everything. */
   async store(tx: Transaction, noted: NotedReach): Promise<void> {
+    this.#news++
     const isUsual = noted.reach === undefined && noted.leaving.length === 0
     if (!isUsual) tx.put(systemScope, KEY, this.#parts.barrier.seal(KEY, encodeReach(noted)))
     else if ((await tx.get(KEY)) !== undefined) tx.delete(systemScope, KEY)
   }
 
   /**
-   * These scopes were removed, and forgotten up to an index of the log. Of one that was allowed and forbidden since,
-   * something is here again.
+   * These scopes were removed, and forgotten up to an index of the log, which was taken after so much news. With more
+   * of it one may have been allowed and forbidden since: then the log behind that index has something of it again.
    */
-  async left(scopes: readonly string[], purgedAt: number): Promise<void> {
+  async left(scopes: readonly string[], purgedAt: number, news: number): Promise<void> {
     const path = setPath('performance', 'reach')
-    const gone = new Set<string>()
-    for (const scope of scopes) if ((await this.keysOf(scope)).length === 0) gone.add(scope)
+    const gone = new Set(news === this.#news ? scopes : [])
     await this.#parts.view.transaction(async (tx) => {
       const { reach, ...before } = await readReach(tx)
       const leaving = before.leaving.filter((scope) => !gone.has(scope))

@@ -14,7 +14,7 @@ const RETRY_MS = 5_000
 
 /** The parts that it works with. */
 export type ReachSweepParts = {
-  readonly kept: Pick<KeptReach, 'noted' | 'left' | 'keysOf'>
+  readonly kept: Pick<KeptReach, 'news' | 'noted' | 'left' | 'keysOf'>
   /** Runs a step while nothing of the primary is applied. */
   readonly alone: <T>(step: () => Promise<T>) => Promise<T>
   /** Removes entries of the set. False: this cluster must not, as things are. */
@@ -65,8 +65,9 @@ export class ReachSweep {
         if (count === undefined || !this.#task.isOn) return Infinity
       }
     }
+    const { news } = kept
     const purgedAt = await purge()
-    await alone(() => kept.left(leaving, purgedAt))
+    await alone(() => kept.left(leaving, purgedAt, news))
     log('info', 'What a filter keeps from this cluster was removed', { entries })
     // More may be leaving since.
     return 0

@@ -130,5 +130,5 @@ test('audit: a file that cannot be opened is a refusal, and the log goes on wher
 test('another part is refused, and says which there are', async () => {
   const { status, text } = await reload('license')
   assert.equal(status, 400)
-  assert.match(text, /offered are audit, log_level, tls/)
+  assert.match(text, /offered are audit, log_level, replication, tls/)
 })

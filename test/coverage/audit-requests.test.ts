@@ -575,7 +575,8 @@ test('P-34: what nobody can record does not happen, and is told; it goes on when
   await until(async () => (await server.call('GET', 'transit/keys/k')).status === 200)
   assert.deepEqual(await contents(server), before)
   await until(async () => again.entries.at(-1)?.type === 'response')
-  requirePairs(again.entries)
+  // The device may come back between the request that it could not record and the refusal, which is then there alone.
+  requirePairs(again.entries.slice(again.entries.findIndex(({ type }) => type === 'request')))
   assert.match(again.text, /"event":"start"/)
   await server.node.audit.stop()
   await again.close()

@@ -14,9 +14,9 @@ import { requireSameEntries } from './compared.ts'
 import { bytesHiddenFrom, type Filter, foundIn, requireShown, untilFiltered, untilForgotten } from './filtered.ts'
 
 /** Changes of a filter under load. */
-const CHANGES = Number(process.env.CHANGES ?? '10')
+const CHANGES = Number(process.env.CHANGES ?? '6')
 /** Changes in which a server is killed. Where it is said how many, the files are looked through behind each. */
-const FILTER_KILLS = Number(process.env.FILTER_KILLS ?? '4')
+const FILTER_KILLS = Number(process.env.FILTER_KILLS ?? '2')
 const LOOKS_AT_FILES = process.env.FILTER_KILLS !== undefined
 const MB = 1_000_000
 /** Decision 4c.23: what is forbidden is gone from files within this time. */

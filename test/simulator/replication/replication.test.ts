@@ -12,9 +12,9 @@ import { runFamily, runSeed } from './seeded-run.ts'
 import { runServers } from './server-run.ts'
 import { runSet } from './set-run.ts'
 
-const RUNS = 60
-const FAMILIES = 20
-const FILTERED = 20
+const RUNS = 40
+const FAMILIES = 12
+const FILTERED = 12
 
 test(`F12: ${RUNS} lives of a primary and its secondaries keep every invariant of replication`, async (t) => {
   const first = testSeed(t)

@@ -6,17 +6,8 @@ import { testSeed } from '../../fixtures/seed.ts'
 import { temporaryDirectory } from '../../fixtures/server-process.ts'
 import { soak } from './soak/soak.ts'
 
-/** One of each sort, and each place to be in. */
-const STEPS = [
-  ['links cut downwards'],
-  ['primary killed'],
-  ['handed over'],
-  ['links slow', 'region killed'],
-  ['keyring rotated'],
-  ['bits flipped', 'stand-in stands still'],
-  ['rekeyed'],
-  ['pair killed'],
-]
+/** Some of those that the long form has. */
+const STEPS = [['links cut downwards'], ['primary killed'], ['handed over'], ['keyring rotated', 'region killed']]
 
 test('T100: three clusters lose nothing in one misfortune after the other, and end with the same', async (t) => {
   const temporary = temporaryDirectory()

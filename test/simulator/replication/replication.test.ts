@@ -12,9 +12,9 @@ import { runFamily, runSeed } from './seeded-run.ts'
 import { runServers } from './server-run.ts'
 import { runSet } from './set-run.ts'
 
-const RUNS = 40
-const FAMILIES = 12
-const FILTERED = 12
+const RUNS = 25
+const FAMILIES = 8
+const FILTERED = 8
 
 test(`F12: ${RUNS} lives of a primary and its secondaries keep every invariant of replication`, async (t) => {
   const first = testSeed(t)

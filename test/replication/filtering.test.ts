@@ -86,6 +86,25 @@ test('T82: a mount that is forbidden is gone at once, and comes back whole when 
   await secondary.must('POST', 'kept/encrypt/k', { plaintext })
 })
 
+test('what a secondary counts for a mount goes also where the mount has moved away from it', async () => {
+  const { servers, primary, secondary, level, filter } = await started(8)
+  await primary.must('POST', 'sys/namespaces/team')
+  await primary.must('POST', 'team/sys/mounts/keys', { type: 'transit' })
+  await primary.must('POST', 'sys/remount', { from: 'team/keys', to: 'moved' })
+  const moved = await uuidOf(primary, 'moved')
+  await level()
+  servers.cut(primary, secondary)
+  await servers.time.pass(20_000)
+  // It counts from the start, and the primary could not be asked: so nothing of the set lies where the mount was made.
+  const home = (await keysWith(secondary, moved)).filter((key) => key.includes('/logical/'))
+  assert.match(home.join(), /^\w+\/logical\/[\w-]+\/cluster\/lives$/)
+  assert.equal(home[0]?.startsWith('root/'), false)
+  await filter({ mode: 'deny', paths: ['moved', 'team'] })
+  servers.heal(primary, secondary)
+  await servers.time.pass(20_000)
+  assert.deepEqual(await keysWith(secondary, moved), [])
+})
+
 test('T81: a filter that was there before the secondary: nothing of the rest ever comes', async () => {
   const servers = new ReplicatedServers(2)
   const [primary, secondary] = [await servers.start('one'), await servers.start('two')]

@@ -291,6 +291,32 @@ test('F8: a mount that is made while leftovers are looked for keeps what the clu
   await unmount('meanwhile')
 })
 
+test('F8: a mount that comes back while leftovers are removed keeps what the cluster counts in it', async () => {
+  const { storage } = server.node
+  await mount('back')
+  const entry = server.node.mounts.find(ROOT, 'back/') ?? assert.fail('no mount')
+  const core = storage.view({ namespace: 'root', mount: 'system', local: false }, 'root/core/')
+  const data = storage.view(scopeOf(entry), dataFolder(entry))
+  await data.transaction(async (tx) => tx.put('cluster/use/a', Buffer.from('x')))
+  const stored = (await core.get(`mounts/${entry.uuid}`)) ?? assert.fail('no entry')
+  await core.transaction(async (tx) => tx.delete(`mounts/${entry.uuid}`))
+  const between: Pick<SealedStorage, 'view' | 'transaction'> = {
+    transaction: (work) => storage.transaction(work),
+    view: (...given) => {
+      const view = storage.view(...given)
+      const transaction: typeof view.transaction = async (work) => {
+        // It was not there when leftovers were looked for.
+        await core.transaction(async (tx) => tx.put(`mounts/${entry.uuid}`, stored))
+        return view.transaction(work)
+      }
+      return { ...view, transaction }
+    },
+  }
+  await new StoredMounts(between, []).wipeLeftovers(async () => ['root'])
+  assert.ok((await keysBelow(entry.uuid)).includes(`root/logical/${entry.uuid}/cluster/use/a`))
+  await unmount('back')
+})
+
 test('F8: a cluster removes its own part of a mount that is gone, and leaves what is of the set', async () => {
   const uuid = realWorld().random.uuid()
   const folder = `root/logical/${uuid}/`

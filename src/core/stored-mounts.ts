@@ -14,7 +14,7 @@ import type { World } from '../lib/world.ts'
 import { requireAlive } from '../namespaces/namespace-store.ts'
 import { LEAVING_FOLDER, NAMESPACE_FOLDER, namespaceKey, scopeOfNamespace } from '../namespaces/records.ts'
 import { OWN_PARTS } from '../storage/classes.ts'
-import { ROOT_NAMESPACE } from '../storage/contract.ts'
+import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
 import { WriteNotAllowed } from '../storage/errors.ts'
 import type { Folders, SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { wipeFolder } from '../storage/wipe-folder.ts'
@@ -39,6 +39,8 @@ import {
   UNMOUNT_FOLDERS,
   unmountKey,
 } from './mount-entries.ts'
+
+class MountIsBack extends Error {}
 
 /** Removes what belongs to a mount besides its data. Must bear to be called again, after an interruption. */
 export type RemovalWork = (entry: MountEntry) => Promise<void>
@@ -192,13 +194,26 @@ export class StoredMounts {
     // The entries come after the folders: a mount has its entry before it has data, so none made meanwhile is lost. It
     // may have moved to a namespace that was made meanwhile as well.
     const kept = new Set<string>()
-    for (const id of await namespaceIds())
+    const ids = await namespaceIds()
+    for (const id of ids)
       for (const name of await namesIn(this.#coreOf(id), [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS])) kept.add(name)
     for (const { namespace, mount, folder } of found) {
       if (kept.has(mount)) continue
-      const data = this.#storage.view({ namespace, mount, local: false }, folder)
-      for (const part of OWN_PARTS) await wipeFolder(data, part)
+      const keys = [namespace, ...ids].flatMap((id) => keysOfMount(id, mount))
+      try {
+        await this.#wipeOwnParts({ namespace, mount, local: false }, folder, keys)
+      } catch (cause) {
+        if (!(cause instanceof MountIsBack)) throw cause
+      }
     }
+  }
+
+  /** @throws MountIsBack as soon as there is one of its entries: a filter that forbade a mount may allow it again */
+  async #wipeOwnParts(scope: Scope, folder: string, entries: readonly string[]): Promise<void> {
+    const data = this.#storage.view(scope, folder, async (tx) => {
+      for (const key of entries) if ((await tx.get(key)) !== undefined) throw new MountIsBack()
+    })
+    for (const part of OWN_PARTS) await wipeFolder(data, part)
   }
 
   /** Stores mounts that every server has; the caller names those that are missing, all of one class. */
@@ -206,6 +221,10 @@ export class StoredMounts {
     await this.#coreOf(ROOT_NAMESPACE).transaction(async (tx) => putNew(tx, world, missing))
   }
 }
+
+/** Keys of the entries that a mount may have in a namespace. */
+const keysOfMount = (namespace: string, uuid: string): readonly string[] =>
+  [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS].map((folder) => coreFolder(namespace) + folder + uuid)
 
 /** The whole key of a mount's entry. */
 export const entryKey = (entry: MountEntry): string => coreFolder(entry.namespace) + mountKey(entry)

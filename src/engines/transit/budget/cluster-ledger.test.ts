@@ -67,6 +67,7 @@ class Clusters {
     else if (choice < 88) random.pick(this.#followers).isLinked = random.chance(0.7)
     else if (choice < 91) cluster.restart()
     else if (choice < 94) cluster.endThread()
+    else if (choice < 95) random.pick(this.#secondaries).forgetCounts()
     else if (choice < 97) cluster.killAt = random.pick(['before', 'behind'])
     else if (choice < 98)
       await this.#primary.client.write(`keys/${random.pick(['a', 'b'])}/rotate`).catch(restarting(this.#primary))
@@ -197,6 +198,19 @@ test('S6 a secondary without its primary ends with its blocks: 503, and decrypti
   assert.equal((await client.write('decrypt/k', { ciphertext })).data.plaintext, plaintext)
   secondary.isLinked = true
   assert.equal((await client.write('encrypt/k', { plaintext })).status, 200)
+})
+
+test('S6 a secondary whose counts a filter took goes on under another name, with threads that begin and that go on', async () => {
+  const [primary, secondary] = [new TestCluster('primary'), new TestCluster('east')]
+  await primary.client.write('keys/k')
+  secondary.follow(primary, 'performance')
+  const encrypt = () => secondary.servingClient.write('encrypt/k', batch(SMALL_LIMITS.free + 1))
+  assert.equal((await encrypt()).status, 200)
+  for (const begins of [false, true]) {
+    secondary.forgetCounts()
+    if (begins) secondary.endThread()
+    for (let more = 0; more < 20; more++) assert.equal((await encrypt()).status, 200)
+  }
 })
 
 test('S6 a secondary asks ahead for its next block, and an answer that is lost costs none', async () => {

@@ -203,10 +203,21 @@ export class MessageCountStore {
   async #life(): Promise<Granted> {
     await this.since()
     await this.#lifeQueue.run(async () => {
+      if (this.#spareLives > 0 && (await readClusterLives(this.#parts.storage)).lives !== this.#lives) this.reset()
       if (this.#spareLives === 0) await this.#storeLives()
       this.#spareLives -= 1
     })
     return { life: this.#lives, granted: 0, total: 0, latestVersion: 0, isOther: false }
+  }
+
+  /**
+   * What this cluster counted is gone, under a thread that goes on: a filter took the mount away, and gave it back. It
+   * counts under another name then, and what was used under the one before counts as all that was granted to it.
+   */
+  async #beginAnew(): Promise<void> {
+    if ((await readClusterLives(this.#parts.storage)).cluster !== '') return
+    this.reset()
+    await this.#storeLives()
   }
 
   async #storeLives(): Promise<void> {
@@ -237,7 +248,11 @@ export class MessageCountStore {
   /** Gives messages of the blocks that there are, and asks the primary for the next one: if none is left, at once. */
   async #granted(question: BlockQuestion): Promise<Outcome> {
     await this.#parts.ledger.look()
-    const outcome = await this.#grantStored(question)
+    let outcome = await this.#grantStored(question)
+    if (outcome.due.cluster === '' && !outcome.answer.isOther) {
+      await this.#lifeQueue.run(() => this.#beginAnew())
+      outcome = await this.#grantStored(question)
+    }
     const { answer, due } = outcome
     if (!due.isLow || answer.isOther) return outcome
     const asked = this.#askPrimary(question, due)

@@ -148,6 +148,18 @@ export function foundIn(directory: string, hidden: HiddenBytes): string[] {
   )
 }
 
+/** Keys of all classes. */
+async function storedKeys(directory: string): Promise<readonly string[]> {
+  const store = await locationIn(directory).openReader()
+  const snapshot = await store.snapshot()
+  try {
+    return (await snapshot.stored('', Number.MAX_SAFE_INTEGER)).map(({ key }) => key)
+  } finally {
+    await snapshot.close()
+    await store.close()
+  }
+}
+
 /** A journal may go while files are read. */
 function readIfThere(path: string): Buffer {
   try {
@@ -170,7 +182,9 @@ export async function untilForgotten(cluster: Cluster, hidden: HiddenBytes, with
   try {
     await until(isGone, `the files of ${cluster.name} are rid of what is hidden`, withinMs)
   } catch (cause) {
-    throw new Error(`In its files are ${found.length}: ${found.slice(0, 10).join(', ')}`, { cause })
+    const stored = (await storedKeys(cluster.directory)).filter((key) => hidden.in(Buffer.from(key)).length > 0)
+    const told = `${found.slice(0, 10).join(', ')}; stored keys that name it: ${stored.slice(0, 10).join(', ')}`
+    throw new Error(`In its files are ${found.length}: ${told}`, { cause })
   }
   return performance.now() - startedMs
 }

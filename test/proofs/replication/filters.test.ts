@@ -15,13 +15,13 @@ import { bytesHiddenFrom, type Filter, foundIn, requireShown, untilFiltered, unt
 
 /** Changes of a filter under load. */
 const CHANGES = Number(process.env.CHANGES ?? '6')
-/** Changes in which a server is killed. Where it is said how many, the files are looked through behind each. */
+/** Changes in which a server is killed. */
 const FILTER_KILLS = Number(process.env.FILTER_KILLS ?? '2')
-const LOOKS_AT_FILES = process.env.FILTER_KILLS !== undefined
 const MB = 1_000_000
 /** Decision 4c.23: what is forbidden is gone from files within this time. */
 const FORGOTTEN_MS = 60_000
 const WRITERS = 3
+const ASKED_AT_ONCE = 8
 const WRITE_PAUSE_MS = 5
 const MOST_LOAD_MS = 200
 const MOST_KILL_MS = 300
@@ -46,9 +46,11 @@ const NAME = 'zurich'
 const ZURICH: Filter = { mode: 'deny', paths: ['zurich-keys', 'auth/zurich-people', 'zurich-team'] }
 
 before(async () => {
-  const make = (name: string) => Cluster.make(name, temporary.path)
-  const made = await Promise.all(['one', 'two', 'three', 'four'].map(make))
-  ;[primary, secondary, filtered, standby] = made
+  // One after the other: ports are looked for when they are needed.
+  primary = await Cluster.make('one', temporary.path)
+  secondary = await Cluster.make('two', temporary.path)
+  filtered = await Cluster.make('three', temporary.path)
+  standby = await Cluster.make('four', temporary.path)
   const [one, two] = pair()
   for (const path of ['open', 'keys-0', 'keys-1', 'keys-2', 'zurich-keys']) {
     await one.must('POST', `sys/mounts/${path}`, { type: 'transit' })
@@ -218,10 +220,10 @@ test(`T82: ${CHANGES} changes under load, and each time the secondary has what i
   }
   t.diagnostic(`${load.writes} writes, ${compared} entries compared`)
   assert.deepEqual(load.faults, [])
-  assert.ok(load.writes > 10 * CHANGES, `${load.writes} writes`)
+  assert.ok(load.writes > 4 * CHANGES, `${load.writes} writes`)
 })
 
-test(`T85: ${FILTER_KILLS} changes in which a server dies: what is forbidden is gone`, async (t) => {
+test(`T85: ${FILTER_KILLS} changes in which a server dies: what is forbidden is gone, from files too`, async (t) => {
   const random = pseudoRandom(testSeed(t))
   const [one, two] = pair()
   const load = new Load(random)
@@ -250,13 +252,11 @@ test(`T85: ${FILTER_KILLS} changes in which a server dies: what is forbidden is 
     await setFilter(two, filter)
     await untilFiltered(one, two, filter)
     await requireShown(one, two, filter)
-    if (LOOKS_AT_FILES) {
-      const hidden = await bytesHiddenFrom(one, filter)
-      const forgottenMs = Math.round(await untilForgotten(two, hidden, FORGOTTEN_MS))
-      t.diagnostic(`${victim.name} died; ${hidden.size} things were gone from files ${forgottenMs} ms later`)
-      // So that a scan that finds nothing can be believed.
-      assert.notDeepEqual(foundIn(one.directory, hidden), [])
-    }
+    const hidden = await bytesHiddenFrom(one, filter)
+    const forgottenMs = Math.round(await untilForgotten(two, hidden, FORGOTTEN_MS))
+    t.diagnostic(`${victim.name} died; ${hidden.size} things were gone from files ${forgottenMs} ms later`)
+    // So that a scan that finds nothing can be believed.
+    assert.notDeepEqual(foundIn(one.directory, hidden), [])
     await setFilter(two, undefined)
   }
   assert.deepEqual(load.faults, [])
@@ -273,8 +273,12 @@ async function answersOf(cluster: Cluster): Promise<ReadonlyMap<string, string>>
   }
   // These end the cluster, or what is listened to.
   const asked = paths.map((path) => path.slice(1)).filter((path) => !/seal|step-down|monitor|snapshot|pprof/.test(path))
-  for (const path of [...asked, 'sys/namespaces', 'sys/policies/acl', 'identity/entity/id', 'identity/entity-alias/id'])
-    for (const method of ['GET', 'LIST']) await ask(method, path)
+  const more = ['sys/namespaces', 'sys/policies/acl', 'identity/entity/id', 'identity/entity-alias/id']
+  const left = [...asked, ...more].values()
+  const askSome = async (): Promise<void> => {
+    for (const path of left) for (const method of ['GET', 'LIST']) await ask(method, path)
+  }
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, askSome))
   await ask('POST', 'sys/replication/performance/secondary/promote', {})
   await ask('POST', 'sys/mounts/open', { type: 'transit' })
   await ask('POST', 'sys/remount', { from: 'nothing', to: 'open' })

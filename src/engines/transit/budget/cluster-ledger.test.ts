@@ -200,7 +200,7 @@ test('S6 a secondary without its primary ends with its blocks: 503, and decrypti
   assert.equal((await client.write('encrypt/k', { plaintext })).status, 200)
 })
 
-test('S6 a secondary whose counts a filter took goes on under another name, with threads that begin and that go on', async () => {
+test('S6 a secondary whose counts a filter took goes on under another name', async () => {
   const [primary, secondary] = [new TestCluster('primary'), new TestCluster('east')]
   await primary.client.write('keys/k')
   secondary.follow(primary, 'performance')

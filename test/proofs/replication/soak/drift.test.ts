@@ -12,14 +12,14 @@ function lives(random: PseudoRandom, minutes: number, perHour: number): readonly
   const samples: Sample[] = []
   for (let atMs = 0; atMs < 2 * HOUR_MS; atMs += 10_000) {
     const ageMs = atMs % (minutes * MINUTE_MS)
-    const begins = 100 + 20 * Math.min(1, ageMs / (4 * MINUTE_MS))
+    const begins = 100 + 60 * Math.min(1, ageMs / (18 * MINUTE_MS))
     const value = begins + (perHour * ageMs) / HOUR_MS + random.int(30)
     samples.push({ life: `one ${Math.floor(atMs / minutes / MINUTE_MS)}`, atMs, ageMs, value })
   }
   return samples
 }
 
-for (const minutes of [120, 25]) {
+for (const minutes of [120, 50]) {
   test(`what grows by 60 in an hour is told from what does not, in lives of ${minutes} minutes`, () => {
     const random = pseudoRandom(minutes)
     const [flat, growing] = [0, 60].map((perHour) => driftOf(lives(random, minutes, perHour), HOUR_MS))
@@ -30,6 +30,6 @@ for (const minutes of [120, 25]) {
   })
 }
 
-test('lives that are shorter than the beginning of one say nothing', () => {
-  assert.equal(driftOf(lives(pseudoRandom(4), 4, 60), HOUR_MS), undefined)
+test('lives that are no longer than the beginning of one say nothing', () => {
+  assert.equal(driftOf(lives(pseudoRandom(4), 20, 60), HOUR_MS), undefined)
 })

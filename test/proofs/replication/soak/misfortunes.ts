@@ -69,18 +69,20 @@ const LINKS: Readonly<Record<string, Misfortune>> = {
   },
 }
 
-// A process lives for twenty minutes or so in a long run: whether its memory is flat shows in long lives alone.
-const PROCESSES: Readonly<Record<string, Misfortune>> = {
+const STANDSTILLS: Readonly<Record<string, Misfortune>> = {
   'primary stands still': { weight: 5, happens: stopped(({ primary }) => primary) },
   'stand-in stands still': { weight: 5, happens: stopped(({ standIn }) => standIn) },
   'region stands still': { weight: 5, happens: stopped(({ region }) => region) },
-  'primary killed': { weight: 0.5, happens: gone('kill', ({ primary }) => [primary]) },
-  'stand-in killed': { weight: 0.5, happens: gone('kill', ({ standIn }) => [standIn]) },
-  'region killed': { weight: 0.5, happens: gone('kill', ({ region }) => [region]) },
-  'pair killed': { weight: 0.3, happens: gone('kill', ({ pair }) => pair) },
-  'all killed': { weight: 0.2, happens: gone('kill', ({ all }) => all) },
-  'primary restarted': { weight: 0.3, happens: gone('stop', ({ primary }) => [primary]) },
-  'region restarted': { weight: 0.3, happens: gone('stop', ({ region }) => [region]) },
+}
+
+const ENDS: Readonly<Record<string, Misfortune>> = {
+  'primary killed': { weight: 1, happens: gone('kill', ({ primary }) => [primary]) },
+  'stand-in killed': { weight: 1, happens: gone('kill', ({ standIn }) => [standIn]) },
+  'region killed': { weight: 1, happens: gone('kill', ({ region }) => [region]) },
+  'pair killed': { weight: 0.6, happens: gone('kill', ({ pair }) => pair) },
+  'all killed': { weight: 0.4, happens: gone('kill', ({ all }) => all) },
+  'primary restarted': { weight: 0.6, happens: gone('stop', ({ primary }) => [primary]) },
+  'region restarted': { weight: 0.6, happens: gone('stop', ({ region }) => [region]) },
 }
 
 const OPERATORS: Readonly<Record<string, Misfortune>> = {
@@ -97,14 +99,18 @@ const OPERATORS: Readonly<Record<string, Misfortune>> = {
 }
 
 /** All of them, by name. */
-export const MISFORTUNES: Readonly<Record<string, Misfortune>> = { ...LINKS, ...PROCESSES, ...OPERATORS }
+export const MISFORTUNES: Readonly<Record<string, Misfortune>> = { ...LINKS, ...STANDSTILLS, ...ENDS, ...OPERATORS }
 /** So many faults of the links have one of a process within. */
 const BOTH = 0.2
 
-/** One step as the seed has it: the name of what happens, or of both. */
-export function drawnStep(random: PseudoRandom): readonly string[] {
-  const name = drawn(MISFORTUNES, random)
-  return name in LINKS && random.chance(BOTH) ? [name, drawn(PROCESSES, random)] : [name]
+/**
+ * One step as the seed has it: the name of what happens, or of both. Without ends every process lives on: whether its
+ * memory is flat shows in long lives alone.
+ */
+export function drawnStep(random: PseudoRandom, hasEnds: boolean): readonly string[] {
+  const ofProcesses = { ...STANDSTILLS, ...(hasEnds ? ENDS : {}) }
+  const name = drawn({ ...LINKS, ...ofProcesses, ...OPERATORS }, random)
+  return name in LINKS && random.chance(BOTH) ? [name, drawn(ofProcesses, random)] : [name]
 }
 
 /** Lets the first happen, and the others within it. */

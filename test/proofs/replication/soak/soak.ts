@@ -106,7 +106,9 @@ class Soak {
   async #allSteps(): Promise<void> {
     const { steps } = this.#options
     if ('seconds' in steps) {
-      while (this.#figures.elapsedMs < steps.seconds * 1_000) await this.#step(drawnStep(this.#random))
+      const endMs = steps.seconds * 1_000
+      while (this.#figures.elapsedMs < endMs)
+        await this.#step(drawnStep(this.#random, this.#figures.elapsedMs < endMs / 2))
     } else for (const step of steps) await this.#step(step)
   }
 

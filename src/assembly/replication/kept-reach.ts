@@ -6,7 +6,15 @@ import { strict as assert } from 'node:assert'
 import type { MountEntry } from '../../api/mount.ts'
 import { dataFolder, decodeMountEntry } from '../../core/mount-entries.ts'
 import { reachedScopes, type SetReach } from '../../replication/reach.ts'
-import { encodeReach, type NotedReach, readReach, SETS_FOLDER, setPath } from '../../replication/set/records.ts'
+import {
+  EVERYTHING,
+  encodeReach,
+  isSwept,
+  type NotedReach,
+  readReach,
+  SETS_FOLDER,
+  setPath,
+} from '../../replication/set/records.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import { namespaceEntryOf, namespaceOfKey, OWN_PARTS } from '../../storage/classes.ts'
 import { type KeyLeaf, type Snapshot, type Store, systemScope, type Transaction } from '../../storage/contract.ts'
@@ -45,37 +53,44 @@ export class KeptReach {
   /** Stores it in the step that applies what it is about. Without a word of it, a cluster is to have everything. */
   async store(tx: Transaction, noted: NotedReach): Promise<void> {
     this.#news++
-    const isUsual = noted.reach === undefined && noted.leaving.length === 0
+    const isUsual = noted.reach === undefined && isSwept(noted)
     if (!isUsual) tx.put(systemScope, KEY, this.#parts.barrier.seal(KEY, encodeReach(noted)))
     else if ((await tx.get(KEY)) !== undefined) tx.delete(systemScope, KEY)
   }
 
   /**
-   * These scopes were removed, and forgotten up to an index of the log, which was taken after so much news. With more
-   * of it one may have been allowed and forbidden since: then the log behind that index has something of it again.
+   * These scopes were removed, and forgotten up to an index of the log, all of it after so much news. With more of it
+   * one may have been allowed and forbidden since: then something of it is here again, if only in the log. The same is
+   * true of what this cluster has counted in it meanwhile.
    */
   async left(scopes: readonly string[], purgedAt: number, news: number): Promise<void> {
     const path = setPath('performance', 'reach')
-    const gone = new Set(news === this.#news ? scopes : [])
+    const isSame = news === this.#news
+    const gone = new Set<string>()
+    for (const scope of isSame ? scopes : []) if ((await this.keysOf(scope)).length === 0) gone.add(scope)
     await this.#parts.view.transaction(async (tx) => {
       const { reach, ...before } = await readReach(tx)
       const leaving = before.leaving.filter((scope) => !gone.has(scope))
       const leftPaths = leaving.length === 0 ? [] : before.leftPaths
-      if (reach !== undefined || leaving.length > 0) tx.put(path, encodeReach({ reach, leaving, leftPaths, purgedAt }))
+      const noted = { reach, leaving, leftPaths, purgedAt, mustPurge: before.mustPurge && !isSame }
+      if (reach !== undefined || !isSwept(noted)) tx.put(path, encodeReach(noted))
       else if ((await tx.get(path)) !== undefined) tx.delete(path)
     })
   }
 
   /**
    * What is here, or being removed, and what a cluster with this reach is not to have. `shown`: keys of the entries
-   * without which nobody sees it.
+   * without which nobody sees it. `isNew`: the store has nothing of before, not even in its log.
    */
   async restOf(
     reach: SetReach | undefined,
+    isNew: boolean,
   ): Promise<Omit<NotedReach, 'reach'> & { readonly shown: readonly string[] }> {
-    if (reach === undefined) return { leaving: [], leftPaths: [], purgedAt: 0, shown: [] }
+    if (reach === undefined) return { ...EVERYTHING, shown: [] }
     const isReached = reachedScopes(reach)
     const before = await this.noted()
+    // The log of one that had no filter may have what is here no more, as that of a former primary.
+    const mustPurge = before.mustPurge || (before.reach === undefined && !isNew)
     const scopes = new Set([...before.leaving, ...(await this.#parts.store.scopes())])
     const leaving = new Set([...scopes].filter((scope) => !isReached(scope)))
     return this.#viewed(async (snapshot) => {
@@ -91,7 +106,7 @@ export class KeptReach {
         // One that has moved may have nothing at home but what this cluster keeps of it for itself.
         leaving.add(treeScopeOf(dataFolder(mount)))
       }
-      return { leaving: [...leaving], leftPaths: [...leftPaths], purgedAt: before.purgedAt, shown }
+      return { leaving: [...leaving], leftPaths: [...leftPaths], purgedAt: before.purgedAt, mustPurge, shown }
     })
   }
 

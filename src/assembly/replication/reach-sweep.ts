@@ -6,6 +6,7 @@ import type { TokenEntry } from '../../auth/token-entry.ts'
 import type { Log } from '../../lib/log.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
 import type { World } from '../../lib/world.ts'
+import { isSwept } from '../../replication/set/records.ts'
 import { SYSTEM_SCOPE } from '../../storage/contract.ts'
 import { isClosed } from '../../storage/errors.ts'
 import type { KeptReach } from './kept-reach.ts'
@@ -54,9 +55,11 @@ export class ReachSweep {
 
   async #sweep(): Promise<number> {
     const { kept, alone, purge, log } = this.#parts
+    // Before the look: what is to go may be another meanwhile.
+    const { news } = kept
     const noted = await kept.noted()
     const { leaving } = noted
-    if (leaving.length === 0) return Infinity
+    if (isSwept(noted)) return Infinity
     await this.#revokeTokens(noted)
     let entries = 0
     for (const scope of leaving) {
@@ -65,7 +68,6 @@ export class ReachSweep {
         if (count === undefined || !this.#task.isOn) return Infinity
       }
     }
-    const { news } = kept
     const purgedAt = await purge()
     await alone(() => kept.left(leaving, purgedAt, news))
     log('info', 'What a filter keeps from this cluster was removed', { entries })

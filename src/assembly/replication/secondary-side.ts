@@ -267,7 +267,8 @@ export class SecondarySide implements SecondaryOwner {
   async #narrowed(family: ReplicationFamily, batch: SinkBatch): Promise<SinkBatch> {
     if (batch.reach === undefined) return batch
     if (family !== 'performance') throw new ProtocolFault('damaged', 'The primary of a DR secondary sent a filter')
-    const { shown, ...rest } = await this.#reach.restOf(batch.reach.only)
+    const isNew = batch.mode === 'anew' && batch.transfer?.what === 'copy'
+    const { shown, ...rest } = await this.#reach.restOf(batch.reach.only, isNew)
     return { ...batch, state: { entries: [], gone: shown }, reach: { ...batch.reach, rest } }
   }
 

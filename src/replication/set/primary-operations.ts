@@ -20,6 +20,7 @@ import {
   familyParts,
   filterPath,
   findSecondary,
+  isSwept,
   MAX_SECONDARIES,
   putSecondary,
   putState,
@@ -127,7 +128,7 @@ export async function wipeFamily(tx: SetTransaction, family: ReplicationFamily):
     for (const key of keys) tx.delete(key)
     more = keys.length === WIPE_PAGE
   }
-  if (left.leaving.length > 0) tx.put(setPath('performance', 'reach'), encodeReach({ ...left, reach: undefined }))
+  if (!isSwept(left)) tx.put(setPath('performance', 'reach'), encodeReach({ ...left, reach: undefined }))
 }
 
 /** What `primary/secondary-token` was given, and what the cluster says of itself. */

@@ -172,6 +172,8 @@ export const REACH = storedRecord('What a filter lets this cluster have', {
   leftPaths: otherwise(texts, []),
   /** Index of the log at which the store last forgot what was removed; 0 for never. */
   purgedAt: otherwise(count, 0),
+  /** True if the log may have something of the rest, whether or not there are entries of it. */
+  mustPurge: otherwise(flag, false),
 })
 /** Up to where a DR secondary has forgotten what a filter keeps from its primary: as in REACH. */
 export const PURGED = storedRecord('What a DR secondary has forgotten', { at: count })
@@ -181,10 +183,19 @@ export type NotedReach = {
   readonly leaving: readonly string[]
   readonly leftPaths: readonly string[]
   readonly purgedAt: number
+  readonly mustPurge: boolean
 }
 
 /** What a secondary that was never told of a filter is to have. */
-export const EVERYTHING: NotedReach = { reach: undefined, leaving: [], leftPaths: [], purgedAt: 0 }
+export const EVERYTHING: NotedReach = {
+  reach: undefined,
+  leaving: [],
+  leftPaths: [],
+  purgedAt: 0,
+  mustPurge: false,
+}
+/** True if nothing of the rest is here any more. */
+export const isSwept = ({ leaving, mustPurge }: NotedReach): boolean => leaving.length === 0 && !mustPurge
 
 /** What this secondary is to have. */
 export async function readReach(tx: Pick<SetReader, 'get'>): Promise<NotedReach> {
@@ -196,9 +207,9 @@ export async function readReach(tx: Pick<SetReader, 'get'>): Promise<NotedReach>
 }
 
 /** The stored form of what a secondary is to have. */
-export function encodeReach({ reach, leaving, leftPaths, purgedAt }: NotedReach): Buffer {
+export function encodeReach({ reach, leaving, leftPaths, ...rest }: NotedReach): Buffer {
   const only = reach && { mounts: [...reach.mounts], namespaces: Object.fromEntries(reach.namespaces) }
-  return REACH.encode({ only: only ?? null, leaving: [...leaving], leftPaths: [...leftPaths], purgedAt })
+  return REACH.encode({ only: only ?? null, leaving: [...leaving], leftPaths: [...leftPaths], ...rest })
 }
 
 /** Promotions that are remembered. The oldest are dropped. */

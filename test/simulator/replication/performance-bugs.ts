@@ -3,6 +3,7 @@
 import type { LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
 import type { Adopted } from '../../../src/storage/contract.ts'
+import { decodeChange, encodeChange } from '../../../src/storage/log/change-record.ts'
 import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import { runPerformance } from './performance-run.ts'
 import { findSeeds, type PlantedBug, relabelled } from './planted-bugs.ts'
@@ -38,6 +39,16 @@ async function removeOwn(cluster: SimulatedCluster): Promise<void> {
   })
 }
 
+/** The place in the log of the other family is that of the next record. */
+const furtherOn = (batch: SinkBatch): SinkBatch => ({
+  ...batch,
+  records: batch.records.map(({ record, ...each }) => {
+    const change = decodeChange(record, 'sent record')
+    const origins = change.origins.map((one) => ({ ...one, index: one.index + 1 }))
+    return { ...each, record: encodeChange({ ...change, origins }, Buffer.alloc(16)).record }
+  }),
+})
+
 /** Whoever comes for performance is let in. */
 const lettingIn = (owner: LinkOwner, { life }: SimulatedCluster): LinkOwner => ({
   ...owner,
@@ -64,6 +75,12 @@ export const PERFORMANCE_BUGS: readonly PlantedBug[] = [
     }),
     seed: 3,
     finds: 'I10',
+  },
+  {
+    name: 'the place in the log of one family moves with that of the other',
+    seams: taking('dr', (take, batch) => take(furtherOn(batch))),
+    seed: 30,
+    finds: 'I5',
   },
   {
     name: 'a performance secondary that was revoked is let in',

@@ -68,11 +68,19 @@ export const strayName = (key: string, value: Buffer | undefined): string => `${
 const placeName = ({ historyId, index }: Pick<Origin, 'historyId' | 'index'>): string =>
   `${historyId.toString('hex')} ${index}`
 
+/** Where a change stood in the log of the primary for performance. */
+function performanceOrigin({ origins }: Pick<Change, 'origins'>): string {
+  const origin = origins.find(({ family }) => family === 'performance')
+  return origin === undefined ? 'no primary' : placeName(origin)
+}
+
 export class SetWatcher {
   readonly #set: SimulatedSet
   readonly #known = new Map<SimulatedCluster, Known>()
   /** What there was at each place of each log. */
   readonly #places = new Map<string, SentDigests>()
+  /** By place of a change: where it stood in the log of the primary for performance. */
+  readonly #origins = new Map<string, string>()
   /** Names that no message of a family may have. */
   readonly #forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>
   /** By secondary: when it was revoked. */
@@ -170,6 +178,7 @@ export class SetWatcher {
     known.historyId = change.beginsHistory ?? known.historyId
     // Who follows now may be followed later: what it applies is in its own log.
     this.#places.set(placeName({ historyId: known.historyId, index: change.index }), known.entries.now)
+    this.#noteOrigin(known.historyId, change)
     const family = this.#applies(cluster)
     if (family === undefined) return
     if (family === 'dr') known.isCopied = true
@@ -179,6 +188,18 @@ export class SetWatcher {
     }
     const origin = change.origins.find((one) => one.family === family)
     if (origin !== undefined) this.#applied(cluster, known, change, origin)
+    if (family === 'dr' && origin !== undefined) this.#requireSameOrigin(cluster, change, origin)
+  }
+
+  #noteOrigin(historyId: Buffer, change: Pick<Change, 'index' | 'origins'>): void {
+    this.#origins.set(placeName({ historyId, index: change.index }), performanceOrigin(change))
+  }
+
+  /** I5: a DR secondary goes on from there in the place of its primary: with a later place it would lack something. */
+  #requireSameOrigin(cluster: SimulatedCluster, change: Change, applied: Origin): void {
+    const here = performanceOrigin(change)
+    const there = this.#origins.get(placeName(applied)) ?? here
+    if (there !== here) this.wrong(cluster, `I5 record ${applied.index} is that of ${here} here, of ${there} there`)
   }
 
   /** I10: what is a performance secondary's own is changed by its own clients alone. */
@@ -258,9 +279,10 @@ export class SetWatcher {
       (record) => record.index > known.index,
     )
     if (known.index === 0 || !known.historyId.equals(historyId) || behind.at(-1)?.index !== index) return
-    for (const { operations, index: at } of decodeRun(behind)) {
-      known.entries.apply(operations)
-      this.#places.set(placeName({ historyId, index: at }), known.entries.now)
+    for (const change of decodeRun(behind)) {
+      known.entries.apply(change.operations)
+      this.#places.set(placeName({ historyId, index: change.index }), known.entries.now)
+      this.#noteOrigin(historyId, change)
     }
   }
 

@@ -1,0 +1,78 @@
+// What of the rest is still to be removed from a cluster, noted in the store of a whole server.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type NamespacedServer, startNamespacedServer } from '../../../test/fixtures/namespaced-server.ts'
+import { dataFolder } from '../../core/mount-entries.ts'
+import type { SetReach } from '../../replication/reach.ts'
+import { SETS_FOLDER } from '../../replication/set/records.ts'
+import { systemScope } from '../../storage/contract.ts'
+import { treeScopeOf } from '../../storage/log/tree.ts'
+import { KeptReach } from './kept-reach.ts'
+
+const NOTHING: SetReach = { mounts: new Set(), namespaces: new Map() }
+const PURGED_AT = 7
+const AGAIN = { leftPaths: [], purgedAt: 0, mustPurge: true }
+
+const keptOf = ({ node, store }: NamespacedServer): KeptReach =>
+  new KeptReach({ view: node.storage.view(systemScope, SETS_FOLDER), store, barrier: node.storage.barrier })
+
+async function withMount(): Promise<{ server: NamespacedServer; kept: KeptReach; scope: string }> {
+  const server = await startNamespacedServer([])
+  assert.equal((await server.ask('POST', 'sys/mounts/denied', { type: 'transit' })).status, 204)
+  assert.equal((await server.ask('POST', 'denied/keys/k', {})).status, 200)
+  const mount = server.node.mounts.serving('denied/') ?? assert.fail('it is not mounted')
+  return { server, kept: keptOf(server), scope: treeScopeOf(dataFolder(mount)) }
+}
+
+async function take(server: NamespacedServer, kept: KeptReach, reach: SetReach | undefined, isNew = false) {
+  const { shown, ...rest } = await kept.restOf(reach, isNew)
+  await server.store.transaction((tx) => kept.store(tx, { reach, ...rest }))
+  return shown
+}
+
+/** All that is here of a mount: what came, then what this cluster keeps of it for itself. */
+async function remove({ store }: NamespacedServer, kept: KeptReach, scope: string): Promise<void> {
+  const [namespace = '', mount = ''] = scope.split('/')
+  for (let keys = await kept.keysOf(scope); keys.length > 0; keys = await kept.keysOf(scope)) {
+    for (const key of keys) {
+      const of = key.includes(`/${mount}/`) ? { ...systemScope, namespace, mount } : systemScope
+      await store.transaction(async (tx) => tx.delete(of, key))
+    }
+  }
+}
+
+test('the rest is noted until nothing of it is here', async () => {
+  const { server, kept, scope } = await withMount()
+  const shown = await take(server, kept, NOTHING)
+  assert.ok(shown.length > 0, 'the entry of the mount')
+  assert.ok((await kept.noted()).leaving.includes(scope))
+
+  await kept.left([scope], PURGED_AT, kept.news)
+  assert.ok((await kept.noted()).leaving.includes(scope), 'keys of it are still here')
+
+  await remove(server, kept, scope)
+  await kept.left([scope], PURGED_AT, kept.news)
+  const { leaving, purgedAt, mustPurge } = await kept.noted()
+  assert.ok(!leaving.includes(scope))
+  assert.deepEqual({ purgedAt, mustPurge }, { purgedAt: PURGED_AT, mustPurge: false })
+})
+
+test('news since a sweep began may have brought the rest again: it is noted still', async () => {
+  const { server, kept, scope } = await withMount()
+  await take(server, kept, NOTHING)
+  const { news } = kept
+  await remove(server, kept, scope)
+  await server.store.transaction((tx) => kept.store(tx, { reach: NOTHING, leaving: [scope], ...AGAIN }))
+  await kept.left([scope], PURGED_AT, news)
+  const noted = await kept.noted()
+  assert.deepEqual([noted.leaving, noted.mustPurge], [[scope], true])
+})
+
+test('the log of a cluster that had no filter may have the rest, that of a new copy has not', async () => {
+  const { server, kept } = await withMount()
+  await take(server, kept, NOTHING, true)
+  assert.equal((await kept.noted()).mustPurge, false)
+  await take(server, kept, undefined)
+  await take(server, kept, NOTHING)
+  assert.equal((await kept.noted()).mustPurge, true)
+})

@@ -47,7 +47,7 @@ export class MountLeftovers {
     this.#changed.clear()
     this.#isUnknown = false
     this.#task.start(Infinity)
-    await this.#mounts.wipeLeftovers()
+    if (!(await this.#wipe())) this.#task.within(RETRY_MS)
   }
 
   stop(): void {
@@ -69,11 +69,18 @@ export class MountLeftovers {
     this.#changed.clear()
     try {
       for (const key of changed) isGone ||= !(await this.#mounts.hasEntry(key))
-      if (isGone) await this.#mounts.wipeLeftovers()
+      return !isGone || (await this.#wipe()) ? Infinity : RETRY_MS
     } catch (cause) {
       this.#isUnknown = true
       throw cause
     }
-    return Infinity
+  }
+
+  /** False: of one that is gone, what the primary or a filter takes is still here. */
+  async #wipe(): Promise<boolean> {
+    // Elsewhere nobody else removes the rest.
+    const isDone = (await this.#mounts.wipeLeftovers()) || this.#role().performance !== 'secondary'
+    this.#isUnknown ||= !isDone
+    return isDone
   }
 }

@@ -306,6 +306,7 @@ test('F8: a mount that comes back while leftovers are removed keeps what the clu
       const view = storage.view(...given)
       const transaction: typeof view.transaction = async (work) => {
         // It was not there when leftovers were looked for.
+        await data.transaction(async (tx) => tx.put('policy/a', Buffer.from('x')))
         await core.transaction(async (tx) => tx.put(`mounts/${entry.uuid}`, stored))
         return view.transaction(work)
       }
@@ -317,7 +318,7 @@ test('F8: a mount that comes back while leftovers are removed keeps what the clu
   await unmount('back')
 })
 
-test('F8: a cluster removes its own part of a mount that is gone, and leaves what is of the set', async () => {
+test('F8: a cluster removes its own part of a mount that is gone, once nothing else of it is here', async () => {
   const uuid = realWorld().random.uuid()
   const folder = `root/logical/${uuid}/`
   const data = server.node.storage.view({ namespace: 'root', mount: uuid, local: false }, folder)
@@ -327,8 +328,11 @@ test('F8: a cluster removes its own part of a mount that is gone, and leaves wha
   const entry = server.node.mounts.find(ROOT, 'kept/') ?? assert.fail('no mount')
   const kept = server.node.storage.view(scopeOf(entry), dataFolder(entry))
   await kept.transaction(async (tx) => tx.put('cluster/a', Buffer.from('x')))
-  await server.node.mounts.wipeLeftovers()
-  assert.deepEqual(await keysBelow(uuid), [`${folder}key/a`])
+  assert.equal(await server.node.mounts.wipeLeftovers(), false)
+  assert.equal((await keysBelow(uuid)).length, 3)
+  await data.transaction(async (tx) => tx.delete('key/a'))
+  assert.equal(await server.node.mounts.wipeLeftovers(), true)
+  assert.deepEqual(await keysBelow(uuid), [])
   assert.equal((await keysBelow(entry.uuid)).length, 2)
   await unmount('kept')
 })

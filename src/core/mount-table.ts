@@ -419,8 +419,11 @@ export class MountTable implements Mounts {
     return (await this.#stored.at(key)) !== undefined
   }
 
-  /** Removes what this cluster keeps for itself of mounts that are gone. */
-  wipeLeftovers(): Promise<void> {
+  /**
+   * Removes what this cluster keeps for itself of mounts that are gone. False: something else of one is still here, so
+   * its part is too.
+   */
+  wipeLeftovers(): Promise<boolean> {
     return this.#stored.wipeLeftovers(() => this.#namespaceIds())
   }
 

@@ -40,7 +40,7 @@ import {
   unmountKey,
 } from './mount-entries.ts'
 
-class MountIsBack extends Error {}
+class MountIsHere extends Error {}
 
 /** Removes what belongs to a mount besides its data. Must bear to be called again, after an interruption. */
 export type RemovalWork = (entry: MountEntry) => Promise<void>
@@ -180,9 +180,10 @@ export class StoredMounts {
   /**
    * Removes what this cluster keeps for itself of mounts that are gone. The primary of a set removes the data of a
    * mount that all share, but cannot reach this part of it. `namespaceIds` names all namespaces at the call; `gone`
-   * names some that are gone, of which parts may be left here, too.
+   * names some that are gone, of which parts may be left here, too. Where anything else of a mount is still here, which
+   * may be on its way here or away, its part stays, and the answer is false.
    */
-  async wipeLeftovers(namespaceIds: () => Promise<readonly string[]>, gone: readonly string[] = []): Promise<void> {
+  async wipeLeftovers(namespaceIds: () => Promise<readonly string[]>, gone: readonly string[] = []): Promise<boolean> {
     const found: { readonly namespace: string; readonly mount: string; readonly folder: string }[] = []
     for (const namespace of [...(await namespaceIds()), ...gone]) {
       const own = this.#storage.view(scopeOfNamespace(namespace), `${namespace}/`)
@@ -194,26 +195,30 @@ export class StoredMounts {
     // The entries come after the folders: a mount has its entry before it has data, so none made meanwhile is lost. It
     // may have moved to a namespace that was made meanwhile as well.
     const kept = new Set<string>()
-    const ids = await namespaceIds()
-    for (const id of ids)
+    for (const id of await namespaceIds())
       for (const name of await namesIn(this.#coreOf(id), [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS])) kept.add(name)
+    let isDone = true
     for (const { namespace, mount, folder } of found) {
       if (kept.has(mount)) continue
-      const keys = [namespace, ...ids].flatMap((id) => keysOfMount(id, mount))
-      try {
-        await this.#wipeOwnParts({ namespace, mount, local: false }, folder, keys)
-      } catch (cause) {
-        if (!(cause instanceof MountIsBack)) throw cause
-      }
+      isDone = (await this.#wipeOwnParts({ namespace, mount, local: false }, folder)) && isDone
     }
+    return isDone
   }
 
-  /** @throws MountIsBack as soon as there is one of its entries: a filter that forbade a mount may allow it again */
-  async #wipeOwnParts(scope: Scope, folder: string, entries: readonly string[]): Promise<void> {
+  /** Nothing goes while there is anything else of the mount: a filter that forbade it may have allowed it again. */
+  async #wipeOwnParts(scope: Scope, folder: string): Promise<boolean> {
+    const names = await this.#storage.view(scope, folder).list('')
+    if (!names.some((name) => OWN_PARTS.includes(name))) return true
     const data = this.#storage.view(scope, folder, async (tx) => {
-      for (const key of entries) if ((await tx.get(key)) !== undefined) throw new MountIsBack()
+      if ((await tx.list(folder)).some((name) => !OWN_PARTS.includes(name))) throw new MountIsHere()
     })
-    for (const part of OWN_PARTS) await wipeFolder(data, part)
+    try {
+      for (const part of OWN_PARTS) await wipeFolder(data, part)
+      return true
+    } catch (cause) {
+      if (cause instanceof MountIsHere) return false
+      throw cause
+    }
   }
 
   /** Stores mounts that every server has; the caller names those that are missing, all of one class. */
@@ -221,10 +226,6 @@ export class StoredMounts {
     await this.#coreOf(ROOT_NAMESPACE).transaction(async (tx) => putNew(tx, world, missing))
   }
 }
-
-/** Keys of the entries that a mount may have in a namespace. */
-const keysOfMount = (namespace: string, uuid: string): readonly string[] =>
-  [...MOUNT_FOLDERS, ...UNMOUNT_FOLDERS].map((folder) => coreFolder(namespace) + folder + uuid)
 
 /** The whole key of a mount's entry. */
 export const entryKey = (entry: MountEntry): string => coreFolder(entry.namespace) + mountKey(entry)

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { type NamespacedServer, startNamespacedServer } from '../../../test/fixtures/namespaced-server.ts'
 import { dataFolder } from '../../core/mount-entries.ts'
 import type { SetReach } from '../../replication/reach.ts'
-import { SETS_FOLDER } from '../../replication/set/records.ts'
+import { wipeFamily } from '../../replication/set/primary-operations.ts'
+import { EVERYTHING, SETS_FOLDER } from '../../replication/set/records.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { treeScopeOf } from '../../storage/log/tree.ts'
 import { KeptReach } from './kept-reach.ts'
@@ -13,8 +14,10 @@ const NOTHING: SetReach = { mounts: new Set(), namespaces: new Map() }
 const PURGED_AT = 7
 const AGAIN = { leftPaths: [], purgedAt: 0, mustPurge: true }
 
-const keptOf = ({ node, store }: NamespacedServer): KeptReach =>
-  new KeptReach({ view: node.storage.view(systemScope, SETS_FOLDER), store, barrier: node.storage.barrier })
+const viewOf = ({ node }: NamespacedServer) => node.storage.view(systemScope, SETS_FOLDER)
+
+const keptOf = (server: NamespacedServer): KeptReach =>
+  new KeptReach({ view: viewOf(server), store: server.store, barrier: server.node.storage.barrier })
 
 async function withMount(): Promise<{ server: NamespacedServer; kept: KeptReach; scope: string }> {
   const server = await startNamespacedServer([])
@@ -57,11 +60,12 @@ test('the rest is noted until nothing of it is here', async () => {
   assert.deepEqual({ purgedAt, mustPurge }, { purgedAt: PURGED_AT, mustPurge: false })
 })
 
-test('news since a sweep began may have brought the rest again: it is noted still', async () => {
+test('what was allowed since a sweep began may be here again: it is noted still', async () => {
   const { server, kept, scope } = await withMount()
   await take(server, kept, NOTHING)
   const { news } = kept
   await remove(server, kept, scope)
+  await server.store.transaction((tx) => kept.store(tx, { ...EVERYTHING, reach: NOTHING }))
   await server.store.transaction((tx) => kept.store(tx, { reach: NOTHING, leaving: [scope], ...AGAIN }))
   await kept.left([scope], PURGED_AT, news)
   const noted = await kept.noted()
@@ -75,4 +79,26 @@ test('the log of a cluster that had no filter may have the rest, that of a new c
   await take(server, kept, undefined)
   await take(server, kept, NOTHING)
   assert.equal((await kept.noted()).mustPurge, true)
+})
+
+test('other news changes nothing of what was removed', async () => {
+  const { server, kept, scope } = await withMount()
+  await take(server, kept, NOTHING)
+  const { news } = kept
+  await remove(server, kept, scope)
+  await take(server, kept, { mounts: new Set(['6a1f0c58-6f0e-4c5c-9d0c-0a5a3f1d7b11']), namespaces: new Map() })
+  await kept.left([scope], PURGED_AT, news)
+  assert.ok(!(await kept.noted()).leaving.includes(scope))
+})
+
+test('the last purge stays known when all is allowed again, and when the cluster leaves its set', async () => {
+  const { server, kept } = await withMount()
+  await take(server, kept, NOTHING)
+  const { leaving } = await kept.noted()
+  for (const scope of leaving) await remove(server, kept, scope)
+  await kept.left(leaving, PURGED_AT, kept.news)
+  await take(server, kept, undefined)
+  assert.deepEqual(await kept.noted(), { ...EVERYTHING, purgedAt: PURGED_AT })
+  await viewOf(server).transaction((tx) => wipeFamily(tx, 'performance'))
+  assert.deepEqual(await kept.noted(), { ...EVERYTHING, purgedAt: PURGED_AT })
 })

@@ -7,9 +7,10 @@ import type { MountEntry } from '../../api/mount.ts'
 import { dataFolder, decodeMountEntry } from '../../core/mount-entries.ts'
 import { reachedScopes, type SetReach } from '../../replication/reach.ts'
 import {
+  decodeReach,
   EVERYTHING,
   encodeReach,
-  isSwept,
+  isTelling,
   type NotedReach,
   readReach,
   SETS_FOLDER,
@@ -45,17 +46,19 @@ export class KeptReach {
     return this.#parts.view.transaction((tx) => readReach(tx))
   }
 
-  /** How often there was news of what this cluster is to have since it was opened. */
+  /** How often something was allowed that was being removed, since this cluster was opened. */
   get news(): number {
     return this.#news
   }
 
   /** Stores it in the step that applies what it is about. Without a word of it, a cluster is to have everything. */
   async store(tx: Transaction, noted: NotedReach): Promise<void> {
-    this.#news++
-    const isUsual = noted.reach === undefined && isSwept(noted)
-    if (!isUsual) tx.put(systemScope, KEY, this.#parts.barrier.seal(KEY, encodeReach(noted)))
-    else if ((await tx.get(KEY)) !== undefined) tx.delete(systemScope, KEY)
+    const stored = await tx.get(KEY)
+    const before = stored === undefined ? EVERYTHING : decodeReach(this.#parts.barrier.open(KEY, stored))
+    const leaving = new Set(noted.leaving)
+    if (noted.reach === undefined || before.leaving.some((scope) => !leaving.has(scope))) this.#news++
+    if (isTelling(noted)) tx.put(systemScope, KEY, this.#parts.barrier.seal(KEY, encodeReach(noted)))
+    else if (stored !== undefined) tx.delete(systemScope, KEY)
   }
 
   /**
@@ -67,13 +70,15 @@ export class KeptReach {
     const path = setPath('performance', 'reach')
     const isSame = news === this.#news
     const gone = new Set<string>()
-    for (const scope of isSame ? scopes : []) if ((await this.keysOf(scope)).length === 0) gone.add(scope)
+    await this.#viewed(async (snapshot) => {
+      for (const scope of isSame ? scopes : []) if ((await keysIn(snapshot, scope)).length === 0) gone.add(scope)
+    })
     await this.#parts.view.transaction(async (tx) => {
       const { reach, ...before } = await readReach(tx)
       const leaving = before.leaving.filter((scope) => !gone.has(scope))
       const leftPaths = leaving.length === 0 ? [] : before.leftPaths
       const noted = { reach, leaving, leftPaths, purgedAt, mustPurge: before.mustPurge && !isSame }
-      if (reach !== undefined || !isSwept(noted)) tx.put(path, encodeReach(noted))
+      if (isTelling(noted)) tx.put(path, encodeReach(noted))
       else if ((await tx.get(path)) !== undefined) tx.delete(path)
     })
   }
@@ -86,9 +91,9 @@ export class KeptReach {
     reach: SetReach | undefined,
     isNew: boolean,
   ): Promise<Omit<NotedReach, 'reach'> & { readonly shown: readonly string[] }> {
-    if (reach === undefined) return { ...EVERYTHING, shown: [] }
-    const isReached = reachedScopes(reach)
     const before = await this.noted()
+    if (reach === undefined) return { ...EVERYTHING, purgedAt: before.purgedAt, shown: [] }
+    const isReached = reachedScopes(reach)
     // The log of one that had no filter may have what is here no more, as that of a former primary.
     const mustPurge = before.mustPurge || (before.reach === undefined && !isNew)
     const scopes = new Set([...before.leaving, ...(await this.#parts.store.scopes())])
@@ -117,18 +122,7 @@ export class KeptReach {
 
   /** Some keys of the replicated entries of a scope, and of what was kept for it here; none if there are none. */
   keysOf(scope: string): Promise<readonly string[]> {
-    const { keys, folders } = placesOfScope(scope)
-    return this.#viewed(async (snapshot) => {
-      const found = [...(await replicatedOf(snapshot, keys))]
-      for (const folder of folders) {
-        if (found.length >= KEYS_AT_ONCE) break
-        for await (const { key, class: of } of leavesBelow(snapshot, folder)) {
-          if (of === 'replicated' && treeScopeOf(key) === scope) found.push(key)
-          if (found.length >= KEYS_AT_ONCE) break
-        }
-      }
-      return found.length > 0 ? found : ownKeysIn(snapshot, folders)
-    })
+    return this.#viewed((snapshot) => keysIn(snapshot, scope))
   }
 
   async #viewed<T>(read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
@@ -139,6 +133,19 @@ export class KeptReach {
       await snapshot.close()
     }
   }
+}
+
+async function keysIn(snapshot: Snapshot, scope: string): Promise<readonly string[]> {
+  const { keys, folders } = placesOfScope(scope)
+  const found = [...(await replicatedOf(snapshot, keys))]
+  for (const folder of folders) {
+    if (found.length >= KEYS_AT_ONCE) break
+    for await (const { key, class: of } of leavesBelow(snapshot, folder)) {
+      if (of === 'replicated' && treeScopeOf(key) === scope) found.push(key)
+      if (found.length >= KEYS_AT_ONCE) break
+    }
+  }
+  return found.length > 0 ? found : ownKeysIn(snapshot, folders)
 }
 
 async function replicatedOf(snapshot: Snapshot, keys: readonly string[]): Promise<readonly string[]> {

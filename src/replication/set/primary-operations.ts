@@ -20,7 +20,7 @@ import {
   familyParts,
   filterPath,
   findSecondary,
-  isSwept,
+  isTelling,
   MAX_SECONDARIES,
   putSecondary,
   putState,
@@ -128,7 +128,8 @@ export async function wipeFamily(tx: SetTransaction, family: ReplicationFamily):
     for (const key of keys) tx.delete(key)
     more = keys.length === WIPE_PAGE
   }
-  if (!isSwept(left)) tx.put(setPath('performance', 'reach'), encodeReach({ ...left, reach: undefined }))
+  const goesOn = { ...left, reach: undefined }
+  if (isTelling(goesOn)) tx.put(setPath('performance', 'reach'), encodeReach(goesOn))
 }
 
 /** What `primary/secondary-token` was given, and what the cluster says of itself. */

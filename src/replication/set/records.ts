@@ -196,11 +196,18 @@ export const EVERYTHING: NotedReach = {
 }
 /** True if nothing of the rest is here any more. */
 export const isSwept = ({ leaving, mustPurge }: NotedReach): boolean => leaving.length === 0 && !mustPurge
+/** True if the record says anything. A DR secondary may still have to follow the last purge when all is allowed again. */
+export const isTelling = (noted: NotedReach): boolean =>
+  noted.reach !== undefined || !isSwept(noted) || noted.purgedAt > 0
 
 /** What this secondary is to have. */
 export async function readReach(tx: Pick<SetReader, 'get'>): Promise<NotedReach> {
   const stored = await tx.get(setPath('performance', 'reach'))
-  if (stored === undefined) return EVERYTHING
+  return stored === undefined ? EVERYTHING : decodeReach(stored)
+}
+
+/** @throws what a damaged record throws */
+export function decodeReach(stored: Buffer): NotedReach {
   const { only, ...rest } = REACH.decode(stored)
   if (only === null) return { reach: undefined, ...rest }
   return { reach: { mounts: new Set(only.mounts), namespaces: new Map(Object.entries(only.namespaces)) }, ...rest }

@@ -7,6 +7,7 @@ import { type PseudoRandom, pseudoRandom } from '../../../../test/fixtures/pseud
 import { testSeed } from '../../../../test/fixtures/seed.ts'
 import { Refusal } from '../../../api/errors.ts'
 import { MessageBudget } from './message-budget.ts'
+import { readClusters } from './message-ledger.ts'
 import { MOST_CLUSTERS } from './message-limits.ts'
 
 /** How many sets of clusters are played; `npm run torture:counts` plays more. */
@@ -211,6 +212,17 @@ test('S6 a secondary whose counts a filter took goes on under another name', asy
     if (begins) secondary.endThread()
     for (let more = 0; more < 20; more++) assert.equal((await encrypt()).status, 200)
   }
+})
+
+test('S6 an owner whose counts are gone goes on under another name, and names no nameless one', async () => {
+  const primary = new TestCluster('primary')
+  await primary.client.write('keys/k')
+  const encrypt = () => primary.servingClient.write('encrypt/k', batch(SMALL_LIMITS.free + 1))
+  assert.equal((await encrypt()).status, 200)
+  primary.forgetCounts()
+  for (let more = 0; more < 20; more++) assert.equal((await encrypt()).status, 200)
+  const { clusters } = await primary.view.transaction((tx) => readClusters(tx))
+  assert.ok(clusters.length > 1 && !clusters.includes(''))
 })
 
 test('S6 a secondary asks ahead for its next block, and an answer that is lost costs none', async () => {

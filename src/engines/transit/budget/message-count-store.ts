@@ -132,7 +132,7 @@ export class MessageCountStore {
   #isNamed = false
   /** Calls of `join` that are left out, after the owner named no other cluster: twice as many each time. */
   readonly #left = { calls: 0, next: 1 }
-  /** Blocks that the primary is asked for, by the identities of their versions. */
+  /** Blocks that the primary is asked for, by cluster and the identities of their versions. */
   readonly #asked = new Map<string, Promise<unknown>>()
 
   constructor(parts: MessageCountParts) {
@@ -203,7 +203,8 @@ export class MessageCountStore {
   async #life(): Promise<Granted> {
     await this.since()
     await this.#lifeQueue.run(async () => {
-      if (this.#spareLives > 0 && (await readClusterLives(this.#parts.storage)).lives !== this.#lives) this.reset()
+      if (this.#spareLives > 0 && (await readClusterLives(this.#parts.storage)).lives !== this.#lives)
+        await this.#forget()
       if (this.#spareLives === 0) await this.#storeLives()
       this.#spareLives -= 1
     })
@@ -216,8 +217,14 @@ export class MessageCountStore {
    */
   async #beginAnew(): Promise<void> {
     if ((await readClusterLives(this.#parts.storage)).cluster !== '') return
-    this.reset()
+    await this.#forget()
     await this.#storeLives()
+  }
+
+  /** Lives that are stored now count for a version that is made now: what its header says is read in front of them. */
+  async #forget(): Promise<void> {
+    this.reset()
+    await this.since()
   }
 
   async #storeLives(): Promise<void> {
@@ -272,8 +279,9 @@ export class MessageCountStore {
     const found = await askedVersion(tx, keys, question)
     const mount = await readMountStanding(tx)
     const { lives: life, cluster } = mount
-    if (found === undefined) {
-      const answer = { life, granted: 0, total: 0, latestVersion: 0, isOther: true }
+    if (found === undefined || cluster === '') {
+      const isOther = found === undefined
+      const answer = { life, granted: 0, total: 0, latestVersion: found?.latestVersion ?? 0, isOther }
       return { answer, due: { isLow: false, cluster, number: 0, isLast: false, left: 0 } }
     }
     const { latestVersion, its } = found
@@ -322,12 +330,13 @@ export class MessageCountStore {
   #askPrimary({ name, version, identity }: AskedVersion, { cluster, number }: Due): Promise<unknown> | undefined {
     const { askPrimary, ledger } = this.#parts
     if (askPrimary === undefined || ledger.isOwner) return undefined
-    const known = this.#asked.get(identity)
+    const wanted = `${cluster} ${identity}`
+    const known = this.#asked.get(wanted)
     if (known !== undefined) return known
     const asked = askPrimary({ kind: 'block', cluster, name, version, identity, number })
       .catch(() => {})
-      .finally(() => this.#asked.delete(identity))
-    this.#asked.set(identity, asked)
+      .finally(() => this.#asked.delete(wanted))
+    this.#asked.set(wanted, asked)
     return asked
   }
 

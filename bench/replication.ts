@@ -21,7 +21,7 @@ const HELP = `npm run bench:replication -- [options]
 
   --parts A,B        Only these: lag, records, catch-up, copy, reindex, throughput, encrypt, region,
                      region-lag, region-start, promote, switchover, synchronous
-  --seconds N        How long each stretch lasts (default 20)
+  --seconds N        How long each stretch lasts, also part of a second (default 20)
   --rounds N         Rounds of throughput and encrypt; medians are taken (default 5)
   --rates A,B        Writes/s over HTTP for lag and switchover (default 200,1000)
   --records N        Records/s below HTTP (default 5000)
@@ -104,7 +104,7 @@ function sizesOf(): Sizes {
       .map((each) => wholeNumber(name, each, least))
   const single = (name: keyof typeof USUAL): number => wholeNumber(name, String(given[name]), 1)
   return {
-    seconds: single('seconds'),
+    seconds: seconds(String(given.seconds)),
     rounds: single('rounds'),
     rates: list('rates'),
     records: single('records'),
@@ -115,6 +115,12 @@ function sizesOf(): Sizes {
     switchovers: single('switchovers'),
     secondaries: list('secondaries', 0),
   }
+}
+
+function seconds(given: string): number {
+  const number = Number(given)
+  if (given !== '' && number > 0 && number <= MOST) return number
+  throw new Error(`--seconds takes a number above 0 and to ${MOST}`)
 }
 
 function wholeNumber(name: string, given: string, least: number): number {

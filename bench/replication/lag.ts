@@ -52,7 +52,7 @@ async function measureRates(stage: Stage, followed: Followed, label: string, bes
     const pace = { perSecond, connections: Math.min(perSecond, MOST_CONNECTIONS) }
     const begun = `${beside === undefined ? '' : 'beside-'}${perSecond}`
     const warming = await stage.load({ ...creates(primary, `warm-${begun}`), ...pace })
-    await stage.pause(WARM_UP_SECONDS)
+    await stage.shortPause(WARM_UP_SECONDS)
     await warming.end()
     await level()
     const watcher = await stage.helper<AppliedCalls>('applied.ts')

@@ -53,7 +53,7 @@ async function measureForwarded(stage: Stage, primary: Cluster, secondary: Clust
   const figures: Figure[] = []
   for (const roundTripMs of ROUND_TRIPS) {
     primary.proxy.set({ delayMs: roundTripMs / 2 })
-    await stage.pause(1)
+    await stage.shortPause(1)
     const direct = await timesOf(primary, `direct-${roundTripMs}`)
     const forwarded = await timesOf(secondary, `forwarded-${roundTripMs}`)
     const more = Math.max(0, quantile(forwarded, 0.5) - quantile(direct, 0.5) - roundTripMs)

@@ -146,6 +146,11 @@ export class Stage {
   pause(seconds = this.sizes.seconds): Promise<void> {
     return sleep(seconds * 1_000)
   }
+
+  /** So long, or less if what is measured is shorter. */
+  shortPause(seconds: number): Promise<void> {
+    return this.pause(Math.min(seconds, this.sizes.seconds))
+  }
 }
 
 /** Writes that each make a key: the names begin with `name`. */

@@ -63,12 +63,12 @@ async function handOver(stage: Stage, pair: readonly [Cluster, Cluster], under: 
   const connections = Math.min(perSecond, CONNECTIONS)
   const addresses = [former.address, primary.address] as const
   await helper.ask('begin', { addresses, token: former.token, path: `${MOUNT}/keys/${name}-`, connections, perSecond })
-  await stage.pause(LOAD_SECONDS)
+  await stage.shortPause(LOAD_SECONDS)
   const askedMs = machineMs()
   const { status, body } = await promote(primary, token)
   const answeredMs = machineMs() - askedMs
   if (status !== 200) throw new Error(`${DR}/secondary/promote was refused: ${JSON.stringify(body)}`)
-  await stage.pause(LOAD_SECONDS)
+  await stage.shortPause(LOAD_SECONDS)
   const taken = await helper.ask('end')
   helper.end()
   const [bytes, returnsMs] = [primary.proxy.bytes, machineMs()]

@@ -23,7 +23,7 @@ export async function measureSynchronous(stage: Stage): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const roundTripMs of ROUND_TRIPS) {
     primary.proxy.set({ delayMs: roundTripMs / 2 })
-    await stage.pause(1)
+    await stage.shortPause(1)
     const found = new Map(
       MODES.map((mode) => [mode, { p50: [] as number[], p99: [] as number[], rate: [] as number[] }]),
     )

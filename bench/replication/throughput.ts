@@ -85,7 +85,7 @@ export async function measureEncrypt(stage: Stage): Promise<Figure[]> {
 async function warm(stage: Stage, primary: Cluster): Promise<void> {
   for (const order of [encrypts(primary), creates(primary, 'warm')]) {
     const load = await stage.load({ ...order, connections: CONNECTIONS })
-    await stage.pause(WARM_UP_SECONDS)
+    await stage.shortPause(WARM_UP_SECONDS)
     await load.end()
   }
 }

@@ -9,7 +9,10 @@ const run = (args: readonly string[]) =>
   spawnSync('sh', ['bin/with-runtime', 'bench/replication.ts', ...args], { cwd: PROJECT, encoding: 'utf8' })
 
 /** The least of each part that shows that it works. */
-const LEAST = ['--small', '--seconds=1', '--rounds=1', '--rates=50', '--missed=500', '--keys=500']
+const LEAST = [
+  ...['--small', '--seconds=0.3', '--rounds=1', '--rates=50', '--records=200', '--missed=200', '--keys=200'],
+  ...['--different=20', '--leases=200', '--switchovers=1'],
+]
 
 test('bench:replication has figures of each part', {
   skip: process.platform !== 'linux' && 'it reads /proc',
@@ -34,9 +37,9 @@ test('bench:replication has figures of each part', {
 })
 
 test('bench:replication refuses what it does not know', () => {
-  for (const args of [['--parts=nothing'], ['--keys=0'], ['--rates=many'], ['--rounds=0'], ['--frobnicate']]) {
+  for (const args of [['--parts=nothing'], ['--keys=0'], ['--rates=many'], ['--seconds=0'], ['--frobnicate']]) {
     const { status, stderr } = run(args)
     assert.notEqual(status, 0)
-    assert.match(stderr, /--(parts|keys|rates|rounds|frobnicate)/)
+    assert.match(stderr, /--(parts|keys|rates|seconds|frobnicate)/)
   }
 })

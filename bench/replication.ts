@@ -23,7 +23,7 @@ const HELP = `npm run bench:replication -- [options]
                      region-lag, region-start, promote, switchover, synchronous
   --seconds N        How long each stretch lasts, also part of a second (default 20)
   --rounds N         Rounds of throughput and encrypt; medians are taken (default 5)
-  --rates A,B        Writes/s over HTTP for lag and switchover (default 200,1000)
+  --rates A,B        Writes/s over HTTP for lag, encrypt, switchover (default 200,1000)
   --records N        Records/s below HTTP (default 5000)
   --missed N         Records that a secondary misses before it catches up (default 100000)
   --keys A,B         Keys to copy and to reindex, one each (default 100000,1000000)

@@ -8,7 +8,6 @@ import { creates, encrypts, type Figure, type Stage } from './stage.ts'
 
 const CONNECTIONS = 16
 const WARM_UP_SECONDS = 2
-const WRITES = { connections: 16, perSecond: 100 }
 
 /** Requests a second, and processor time of the server for each. */
 export type Rate = { readonly perSecond: number; readonly cpuMicroseconds: number }
@@ -51,6 +50,21 @@ export async function measureEncrypt(stage: Stage): Promise<Figure[]> {
   const [followed, alone] = [await stage.primary({ isDirect: true }), await stage.primary({ isDirect: true })]
   const secondary = await stage.follower(followed)
   for (const primary of [followed, alone]) await warm(stage, primary)
+  const figures: Figure[] = []
+  for (const perSecond of stage.sizes.rates) {
+    figures.push(...(await encryptBeside(stage, { followed, alone, secondary }, perSecond)))
+  }
+  return figures
+}
+
+type Compared = { readonly followed: Cluster; readonly alone: Cluster; readonly secondary: Cluster }
+
+async function encryptBeside(
+  stage: Stage,
+  { followed, alone, secondary }: Compared,
+  perSecond: number,
+): Promise<Figure[]> {
+  const pace = { perSecond, connections: Math.min(perSecond, CONNECTIONS) }
   const rates = new Map<Cluster, Rate[]>([
     [followed, []],
     [alone, []],
@@ -58,7 +72,7 @@ export async function measureEncrypt(stage: Stage): Promise<Figure[]> {
   for (let round = 0; round < stage.sizes.rounds; round++) {
     // Each is the first of a round as often as the other.
     for (const primary of round % 2 === 0 ? [followed, alone] : [alone, followed]) {
-      const writes = await stage.load({ ...creates(primary, `write-${round}`), ...WRITES })
+      const writes = await stage.load({ ...creates(primary, `write-${perSecond}-${round}`), ...pace })
       rates.get(primary)?.push(await rateOf(stage, primary, encrypts(primary)))
       await writes.end()
       await stage.untilFollowed(followed, secondary)
@@ -70,7 +84,7 @@ export async function measureEncrypt(stage: Stage): Promise<Figure[]> {
     const without = of(alone).map(pick)
     return ratio(median(of(followed).map((rate, round) => pick(rate) / (without[round] ?? Number.NaN))))
   }
-  const what = `encrypt beside ${WRITES.perSecond} writes/s`
+  const what = `encrypt beside ${perSecond} writes/s`
   return [
     { what: `${what}, no secondary`, figure: text(of(alone)) },
     { what: `${what}, one that streams`, figure: text(of(followed)) },

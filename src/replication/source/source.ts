@@ -65,10 +65,13 @@ export class LogSource {
   #transferEnd = Number.POSITIVE_INFINITY
   /** Index up to which the secondary surely has all, while it has no transfer. */
   #has: number | undefined
+  /** Index of the last commit that is known of: the log is not read for more. */
+  #committed: number
   #cause: Error | undefined
 
   private constructor(parts: SourceParts, sent: Place) {
     this.#parts = parts
+    this.#committed = sent.index
     this.#window = new Window(parts.limits.windowBytes)
     this.#log = new SentLog(parts, sent, (message, bytes) => this.#sendCounted(message, bytes))
     this.#held = new HeldLog(parts, () => this.#copyAfter !== undefined || this.#tree !== undefined)
@@ -162,8 +165,8 @@ export class LogSource {
   }
 
   async #followCommits(): Promise<void> {
-    for (let seen = this.#log.sent.index; this.#cause === undefined; this.#bell.ring()) {
-      seen = await this.#parts.store.committedAfter(seen)
+    for (; this.#cause === undefined; this.#bell.ring()) {
+      this.#committed = await this.#parts.store.committedAfter(this.#committed)
     }
   }
 
@@ -176,6 +179,7 @@ export class LogSource {
       else if (this.#copyAfter !== undefined) await this.#sendPiece(this.#copyAfter)
       // In a transfer the root has a meaning of its own: all was sent.
       else if (this.#isRootDue && this.#tree === undefined) await this.#sendRoot()
+      else if (this.#log.sent.index >= this.#committed) return true
       else return !(await this.#log.sendRun(Number.POSITIVE_INFINITY))
     } catch (cause) {
       if (cause instanceof ReachGrew) await this.#compare(REACH_CHANGED)

@@ -196,7 +196,7 @@ export const EVERYTHING: NotedReach = {
 }
 /** True if nothing of the rest is here any more. */
 export const isSwept = ({ leaving, mustPurge }: NotedReach): boolean => leaving.length === 0 && !mustPurge
-/** True if the record says anything. A DR secondary may still have to follow the last purge when all is allowed again. */
+/** True if the record says anything. The last purge may still have to be followed when all is allowed again. */
 export const isTelling = (noted: NotedReach): boolean =>
   noted.reach !== undefined || !isSwept(noted) || noted.purgedAt > 0
 

@@ -1,6 +1,5 @@
-// Bugs that filters of a set for performance could have, planted between the parts of the program: a run must find
-// each. `seed` is one that does, and `finds` the beginning of what it says.
-
+// Bugs that filters of a set for performance, and writes that wait for secondaries, could have, planted between the
+// parts of the program: a run must find each. `seed` is one that does, and `finds` the beginning of what it says.
 import type { LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import { digestOfReach, type SetReach } from '../../../src/replication/reach.ts'
 import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
@@ -59,6 +58,12 @@ const sayingSo = (owner: LinkOwner, { set, name }: SimulatedCluster): LinkOwner 
   },
 })
 
+/** A secondary that writes wait for counts as having what it was only sent. */
+const countingAhead = (owner: LinkOwner): LinkOwner => ({
+  ...owner,
+  reached: (progress) => owner.reached(progress.map(([id, upTo]) => [id, upTo === undefined ? undefined : upTo + 5])),
+})
+
 export const FILTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'only the secondary looks at its filter',
@@ -97,6 +102,12 @@ export const FILTER_BUGS: readonly PlantedBug[] = [
     seams: { owner: sayingSo },
     seed: 7,
     finds: 'I3',
+  },
+  {
+    name: 'a write is answered before a synchronous secondary has it',
+    seams: { owner: countingAhead },
+    seed: 14,
+    finds: 'I30',
   },
 ]
 

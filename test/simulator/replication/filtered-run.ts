@@ -1,6 +1,7 @@
 // One run from a seed, of a set for performance whose operators keep mounts and namespaces from secondaries: as
 // performance-run.ts, with five clusters mostly, and with mounts that come, move and go across what the filters let
-// through. What must be so of filters is watched beside the rest (reach-watcher.ts).
+// through. In half of them writes wait for secondaries for disaster recovery. What must be so of filters is watched
+// beside the rest (reach-watcher.ts).
 import { strict as assert } from 'node:assert'
 import { reachedScopes } from '../../../src/replication/reach.ts'
 import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
@@ -18,7 +19,11 @@ const OTHERS = [['q2', 'd1', 'e1'], ['q2', 'd1', 'e1'], ['q2', 'e1'], ['e1'], ['
 
 /** Lives through one seed, with what a test has planted. */
 export async function runFiltered(seed: number, seams: Seams = {}): Promise<HandedOver> {
-  const run = new FilteredRun(seed, seams, await preparedForBoth(), { hasFilters: true, others: OTHERS })
+  const run = new FilteredRun(seed, seams, await preparedForBoth(), {
+    hasFilters: true,
+    isSynchronous: true,
+    others: OTHERS,
+  })
   await run.live()
   const { watcher } = run.set
   return { fault: watcher.fault, lines: watcher.trace, handOvers: bothOf(watcher) }

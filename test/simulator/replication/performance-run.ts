@@ -2,11 +2,13 @@
 // own, and any of its members may be the primary of a set for disaster recovery, too. Operators (family-operator.ts)
 // promote and demote in both families, while clusters and links fail. Then everything is healed, and the operators
 // bring all back to one primary in each set. The watchers say what must be so meanwhile.
+
 import { SINK_LIMITS } from '../../../src/replication/sink/sink-parts.ts'
 import { SOURCE_LIMITS } from '../../../src/replication/source/source-parts.ts'
+import { NOT_SYNCHRONOUS, type SynchronousSettings } from '../../../src/replication/synchronous/settings.ts'
 import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import { NARROW } from '../../fixtures/followed-pair.ts'
-import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
+import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
 import type { HandedOver } from './failover-run.ts'
 import { FamilyOperator } from './family-operator.ts'
 import { LivingClusters } from './living-clusters.ts'
@@ -61,8 +63,16 @@ export function bothOf({ roles, performance }: SetWatcher): HandOverCounts {
 /** What a run has of its own. */
 export type KindOfRun = {
   readonly hasFilters?: boolean
+  /** In some of them writes wait for secondaries for disaster recovery. */
+  readonly isSynchronous?: boolean
   /** Members beside the primary and its first secondary, of which a run takes one list. */
   readonly others?: readonly (readonly string[])[]
+}
+
+/** Whoever is such a secondary is waited for, whichever of the pair that is. */
+function waitingOf(seed: number): SynchronousSettings {
+  const random = pseudoRandom(seed)
+  return random.chance(0.5) ? { ids: PAIRS.flat(), timeoutMs: random.pick([500, 3_000, undefined]) } : NOT_SYNCHRONOUS
 }
 
 /** One run. */
@@ -79,11 +89,16 @@ export class PerformanceRun {
     seed: number,
     seams: Seams,
     images: Awaited<ReturnType<typeof preparedForBoth>>,
-    { hasFilters = false, others = OTHERS }: KindOfRun = {},
+    { hasFilters = false, isSynchronous = false, others = OTHERS }: KindOfRun = {},
   ) {
     const watcher = (set: SimulatedSet): SetWatcher => new SetWatcher(set, FORBIDDEN_NAMES, { hasFilters })
     const usual = { source: SOURCE_LIMITS, sink: SINK_LIMITS }
-    const set = new SimulatedSet(seed, watcher, { seams, limits: seed % 3 === 0 ? usual : NARROW })
+    const limits = seed % 3 === 0 ? usual : NARROW
+    const set = new SimulatedSet(seed, watcher, {
+      seams,
+      limits,
+      ...(isSynchronous && { synchronous: waitingOf(seed) }),
+    })
     this.set = set
     const random = set.choices('what happens')
     this.random = random

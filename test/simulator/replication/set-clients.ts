@@ -3,7 +3,7 @@ import { type Scope, systemScope } from '../../../src/storage/contract.ts'
 import { Sealed, StorageClosed, StorageFailed, StorageFull, WriteNotAllowed } from '../../../src/storage/errors.ts'
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { strayName } from './set-watcher.ts'
-import { NotRunning, type SimulatedCluster } from './simulated-cluster.ts'
+import { type Life, NotRunning, type SimulatedCluster } from './simulated-cluster.ts'
 import type { SimulatedSet } from './simulated-set.ts'
 
 export const SHARED_MOUNT = '6f1d2c3b-0a4e-4f58-9c67-7b8a9d0e1f23'
@@ -80,6 +80,19 @@ export class SetClients {
     for (const name of written) watcher.knownOf(cluster).writing.delete(name)
     if (isPrimary) await seams.acknowledging?.(cluster)
     if (index !== undefined && isCalm && cluster.life === life) watcher.committedIn(cluster, time.nowMs - startMs)
+    await this.#answer(cluster, life)
+  }
+
+  /** As a server does: the answer waits for synchronous secondaries, or is none. */
+  async #answer(cluster: SimulatedCluster, life: Life): Promise<void> {
+    const { synchronous } = life.room
+    const { watcher } = this.#set
+    const { historyId } = watcher.knownOf(cluster)
+    const index = synchronous?.mark()
+    if (synchronous === undefined || index === undefined) return
+    if ((await synchronous.confirmed(index)) === false || cluster.life !== life) return
+    const promised = synchronous.told.filter(({ state }) => state === 'in-step' || state === 'waiting')
+    for (const { id } of promised) watcher.promised(cluster, id, { historyId, index })
   }
 
   /** Changes an entry of a secondary behind its back. Returns the key. */

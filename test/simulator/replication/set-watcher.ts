@@ -49,6 +49,10 @@ type Known = {
   readonly acknowledged: PlaceOf
   /** The last place that was applied of the log of each primary. */
   readonly lastOrigin: PlaceOf
+  /** By history: how far it ever had the log of a primary for disaster recovery on its disk. */
+  readonly reached: Map<string, number>
+  /** What clients of its primary were told that it has; undefined: nothing since it follows that one. */
+  promised: Pick<Origin, 'historyId' | 'index'> | undefined
   /** The present history of its own log. */
   historyId: Buffer
   /** When anything arrived over a link. */
@@ -167,8 +171,10 @@ export class SetWatcher {
     const known = this.knownOf(cluster)
     if (change.index <= known.index) this.wrong(cluster, `I2 index ${change.index} comes behind ${known.index}`)
     if (change.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${change.epoch} comes behind ${known.epoch}`)
+    const wasSecondary = this.roles.isSecondary(cluster)
     this.roles.committed(cluster, change)
     this.performance.committed(cluster, change, this.roles.isSecondary(cluster))
+    if (wasSecondary && this.roles.stateOf(cluster)?.mode === 'primary') this.#requirePromised(cluster, known)
     known.epoch = change.epoch
     known.index = change.index
     known.entries.apply(change.operations)
@@ -227,6 +233,7 @@ export class SetWatcher {
       this.wrong(cluster, `I4 record ${index} of the primary is applied behind ${last.index}`)
     }
     known.lastOrigin[family] = { historyId, index }
+    if (family === 'dr') known.reached.set(historyId.toString('hex'), index)
     const foreign = operations.find((operation) => !SENT_CLASSES[family].has(operation.class))
     if (foreign !== undefined) this.wrong(cluster, `I8 ${foreign.key} was applied over ${family} replication`)
   }
@@ -261,6 +268,7 @@ export class SetWatcher {
     if (followed === undefined) return
     const applied = position.origins.find(({ family }) => family === followed)
     known.lastOrigin[followed] = applied
+    if (followed === 'dr' && applied !== undefined) known.reached.set(applied.historyId.toString('hex'), applied.index)
     this.#seeStrays(known, entries)
     const acknowledged = known.acknowledged[followed]
     const isOfIt = acknowledged !== undefined && applied?.historyId.equals(acknowledged.historyId) !== false
@@ -310,6 +318,27 @@ export class SetWatcher {
   #forgetPlaces(known: Known, family: ReplicationFamily): void {
     known.acknowledged[family] = undefined
     known.lastOrigin[family] = undefined
+    known.promised = undefined
+  }
+
+  /** I30: a write was answered, and the secondary of this id was not said to be away: so it is on the disk there. */
+  promised(primary: SimulatedCluster, id: string, place: Pick<Origin, 'historyId' | 'index'>): void {
+    const history = place.historyId.toString('hex')
+    const named = [...this.#known].filter(([{ name }]) => name === id)
+    const having = named.filter(([, { reached }]) => (reached.get(history) ?? 0) >= place.index)
+    if (having.length === 0) this.wrong(primary, `I30 ${place.index} was answered as if ${id} had it, which never had`)
+    for (const [cluster, known] of having) if (this.roles.follows(cluster, primary)) known.promised = place
+  }
+
+  /** I30: a synchronous secondary takes over, and has all that was answered. */
+  #requirePromised(cluster: SimulatedCluster, { promised, lastOrigin }: Known): void {
+    const applied = lastOrigin.dr
+    if (promised === undefined || applied === undefined || !applied.historyId.equals(promised.historyId)) return
+    if (applied.index < promised.index)
+      this.wrong(
+        cluster,
+        `I30 it is promoted with ${applied.index}, and ${promised.index} was answered as if it had it`,
+      )
   }
 
   /** The place of what was acknowledged to the primary counts no more: the disk is another one. */
@@ -338,6 +367,8 @@ export class SetWatcher {
         const outcome = await this.whileTaking(cluster, () => owner.take(family, batch))
         if (outcome.kind === 'adopted' && family === 'performance')
           Object.assign(this.knownOf(cluster), { isTransferring: batch.transfer !== undefined, isCopied: false })
+        if (outcome.kind === 'adopted' && family === 'dr' && batch.transfer === undefined)
+          this.knownOf(cluster).reached.set(batch.at.historyId.toString('hex'), batch.at.index)
         if (outcome.kind === 'adopted') roles.taken(cluster, batch.transfer !== undefined)
         if (outcome.kind === 'adopted') await this.#taken(cluster, unfit)
         else this.note(`${cluster.name} ${outcome.kind} ${outcome.sentence}`)
@@ -544,6 +575,8 @@ function newKnown(): Known {
     heardMs: 0,
     isTransferring: false,
     isCopied: false,
+    reached: new Map(),
+    promised: undefined,
   }
 }
 

@@ -177,6 +177,7 @@ export class SimulatedCluster {
           primaryApi: NO_API,
           listenAt: [{ host: name, port: PORT }],
           clusterAddress: () => this.address,
+          synchronous: set.synchronous,
         },
       } as unknown as WritingParts,
       {

@@ -4,6 +4,7 @@ import type { LinkLimits } from '../../../src/replication/link/end-parts.ts'
 import type { LinkControl, LinkOwner } from '../../../src/replication/link/link-sides.ts'
 import type { LinkTimes } from '../../../src/replication/link/link-times.ts'
 import type { SourceStore } from '../../../src/replication/source/source-parts.ts'
+import { NOT_SYNCHRONOUS, type SynchronousSettings } from '../../../src/replication/synchronous/settings.ts'
 import type { Backend } from '../../../src/storage/backend.ts'
 import type { HoldCaps } from '../../../src/storage/peer-log.ts'
 import type { KeyringRotation } from '../../../src/system/seal/keyring-rotation.ts'
@@ -75,12 +76,19 @@ export class SimulatedSet {
   readonly times: Partial<LinkTimes>
   readonly retention = RETENTION
   readonly holdCaps = HOLD_CAPS
+  /** Which secondaries for disaster recovery writes of their primary wait for. */
+  readonly synchronous: SynchronousSettings
   watcher: SetWatcher
   /** All that there are. */
   readonly clusters: SimulatedCluster[] = []
 
-  constructor(seed: number, watcher: (set: SimulatedSet) => SetWatcher, { seams = {}, limits }: SetOptions) {
+  constructor(
+    seed: number,
+    watcher: (set: SimulatedSet) => SetWatcher,
+    { seams = {}, limits, synchronous }: SetOptions,
+  ) {
     this.seed = seed
+    this.synchronous = synchronous ?? NOT_SYNCHRONOUS
     this.seams = seams
     this.limits = limits
     this.times = { ...SHORT_TIMES, ...seams.times }
@@ -139,4 +147,8 @@ export class SimulatedSet {
   }
 }
 
-export type SetOptions = { readonly seams?: Seams; readonly limits: LinkLimits }
+export type SetOptions = {
+  readonly seams?: Seams
+  readonly limits: LinkLimits
+  readonly synchronous?: SynchronousSettings
+}

@@ -29,6 +29,7 @@ const HELP = `npm run bench:replication -- [options]
   --keys A,B         Keys to copy and to reindex, one each (default 100000,1000000)
   --different N      Entries that differ after each copy (default 1000)
   --leases N         Leases of a cluster that is promoted (default 100000)
+  --writes N         Writes of one caller that are timed, near and far (default 300)
   --switchovers N    Hand-overs at each rate (default 20)
   --secondaries A,B  Numbers of secondaries for throughput (default 0,1,3)
   --small            Little of everything, to see that it works; other options come on top
@@ -48,6 +49,7 @@ const USUAL = {
   keys: '100000,1000000',
   different: '1000',
   leases: '100000',
+  writes: '300',
   switchovers: '20',
   secondaries: '0,1,3',
 }
@@ -60,6 +62,7 @@ const SMALL: typeof USUAL = {
   keys: '2000',
   different: '100',
   leases: '2000',
+  writes: '100',
   switchovers: '2',
   secondaries: '0,1',
 }
@@ -69,7 +72,7 @@ const { values: options } = parseArgs({
   options: {
     parts: text,
     ...{ seconds: text, rounds: text, rates: text, records: text, missed: text },
-    ...{ keys: text, different: text, leases: text, switchovers: text, secondaries: text },
+    ...{ keys: text, different: text, leases: text, writes: text, switchovers: text, secondaries: text },
     small: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '40' },
     directory: text,
@@ -112,6 +115,7 @@ function sizesOf(): Sizes {
     keys: list('keys'),
     different: single('different'),
     leases: single('leases'),
+    writes: single('writes'),
     switchovers: single('switchovers'),
     secondaries: list('secondaries', 0),
   }

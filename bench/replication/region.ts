@@ -2,7 +2,6 @@
 // the primary carries out, and how soon it serves with many keys.
 
 import type { Cluster } from '../../test/fixtures/real-cluster.ts'
-import { Connection } from '../../test/model/connection.ts'
 import { median, ratio } from '../report.ts'
 import { KEY, MOUNT, PLAINTEXT } from '../targets.ts'
 import { plant } from './plant.ts'
@@ -11,8 +10,6 @@ import { type Rate, rateOf, text } from './throughput.ts'
 
 /** Round trips of the link between the two, in milliseconds. */
 const ROUND_TRIPS = [0, 20]
-const FORWARDED = 300
-const STARTS = 3
 const PER_RECORD = 500
 
 /** Encryptions on both, in turns, and writes through the secondary at two distances. */
@@ -54,8 +51,8 @@ async function measureForwarded(stage: Stage, primary: Cluster, secondary: Clust
   for (const roundTripMs of ROUND_TRIPS) {
     primary.proxy.set({ delayMs: roundTripMs / 2 })
     await stage.shortPause(1)
-    const direct = await timesOf(primary, `direct-${roundTripMs}`)
-    const forwarded = await timesOf(secondary, `forwarded-${roundTripMs}`)
+    const direct = await stage.timesOf(primary, `direct-${roundTripMs}`)
+    const forwarded = await stage.timesOf(secondary, `forwarded-${roundTripMs}`)
     const more = Math.max(0, quantile(forwarded, 0.5) - quantile(direct, 0.5) - roundTripMs)
     figures.push(
       { what: `create on the primary, p50, p99`, figure: milliseconds(direct) },
@@ -65,19 +62,6 @@ async function measureForwarded(stage: Stage, primary: Cluster, secondary: Clust
     primary.proxy.heal()
   }
   return figures
-}
-
-async function timesOf(cluster: Cluster, name: string): Promise<readonly number[]> {
-  const connection = new Connection(cluster.address)
-  const times: number[] = []
-  for (let number = 0; number < FORWARDED; number++) {
-    const startMs = performance.now()
-    const { status } = await connection.call(cluster.token, 'POST', `${MOUNT}/keys/${name}-${number}`, {})
-    if (status >= 300) throw new Error(`${cluster.name} made no key: ${status}`)
-    times.push(performance.now() - startMs)
-  }
-  connection.renew()
-  return times.slice(FORWARDED / 10)
 }
 
 /** A secondary with so many keys is started: how long until it has encrypted something. */
@@ -93,7 +77,7 @@ export async function measureRegionStart(stage: Stage, keys: number): Promise<Fi
     'it encrypts',
   )
   const times: number[] = []
-  for (let start = 0; start < STARTS; start++) {
+  for (let start = 0; start < stage.sizes.rounds; start++) {
     await secondary.stop()
     const startMs = performance.now()
     await secondary.restart()

@@ -4,6 +4,7 @@ import { untilFollowed } from '../../test/fixtures/followed-stores.ts'
 import { activate, addRegion, Cluster, type ClusterOptions, isLevel } from '../../test/fixtures/real-cluster.ts'
 import { temporaryDirectory } from '../../test/fixtures/server-process.ts'
 import { until } from '../../test/fixtures/until.ts'
+import { Connection } from '../../test/model/connection.ts'
 import { KEY, MOUNT } from '../targets.ts'
 import { Helper, type HelperCalls } from './helpers.ts'
 import type { LoadCalls, LoadFigures, LoadOrder } from './load.ts'
@@ -28,6 +29,8 @@ export type Sizes = {
   readonly different: number
   /** Leases of a cluster that is promoted. */
   readonly leases: number
+  /** One behind the other, each timed. */
+  readonly writes: number
   /** Hand-overs at each rate of writes. */
   readonly switchovers: number
   /** Numbers of secondaries, growing. */
@@ -107,6 +110,21 @@ export class Stage {
   /** Until the secondary is whole, and has all that the primary had when this was called. */
   untilFollowed(primary: Cluster, secondary: Cluster): Promise<void> {
     return untilFollowed(primary, secondary, (isSo, what) => this.until(isSo, what))
+  }
+
+  /** How long each of many creations of a key takes one caller, in milliseconds. The first ones are left out. */
+  async timesOf(cluster: Cluster, name: string): Promise<readonly number[]> {
+    const { writes } = this.sizes
+    const connection = new Connection(cluster.address)
+    const times: number[] = []
+    for (let number = 0; number < writes; number++) {
+      const startMs = performance.now()
+      const { status } = await connection.call(cluster.token, 'POST', `${MOUNT}/keys/${name}-${number}`, {})
+      if (status >= 300) throw new Error(`${cluster.name} made no key: ${status}`)
+      times.push(performance.now() - startMs)
+    }
+    connection.renew()
+    return times.slice(writes / 10)
   }
 
   until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {

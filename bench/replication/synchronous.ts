@@ -1,14 +1,11 @@
 // What a write costs that waits until its secondary has it, against one that does not, at several distances.
 import type { Cluster } from '../../test/fixtures/real-cluster.ts'
-import { Connection } from '../../test/model/connection.ts'
 import { median } from '../report.ts'
-import { MOUNT } from '../targets.ts'
 import { creates, type Figure, quantile, type Stage } from './stage.ts'
 import { rateOf } from './throughput.ts'
 
 /** Round trips of the link between the two, in milliseconds. */
 const ROUND_TRIPS = [0, 5, 20]
-const WRITES = 300
 const SETTINGS = {
   asynchronous: '',
   synchronous: 'replication {\n  synchronous_secondaries = ["c2"]\n  synchronous_timeout = "never"\n}\n',
@@ -32,7 +29,7 @@ export async function measureSynchronous(stage: Stage): Promise<Figure[]> {
         await change(stage, primary, mode)
         const of = found.get(mode)
         const name = `${mode}-${roundTripMs}-${round}`
-        const times = await timesOf(primary, name)
+        const times = await stage.timesOf(primary, name)
         of?.p50.push(quantile(times, 0.5))
         of?.p99.push(quantile(times, 0.99))
         of?.rate.push((await rateOf(stage, primary, creates(primary, `${name}-many`))).perSecond)
@@ -62,17 +59,4 @@ async function change(stage: Stage, primary: Cluster, mode: Mode): Promise<void>
     return mode === 'asynchronous' ? first === undefined : first?.state === 'in-step'
   }
   await stage.until(isSo, `writes are ${mode}`)
-}
-
-async function timesOf(cluster: Cluster, name: string): Promise<readonly number[]> {
-  const connection = new Connection(cluster.address)
-  const times: number[] = []
-  for (let number = 0; number < WRITES; number++) {
-    const startMs = performance.now()
-    const { status } = await connection.call(cluster.token, 'POST', `${MOUNT}/keys/${name}-${number}`, {})
-    if (status >= 300) throw new Error(`${cluster.name} made no key: ${status}`)
-    times.push(performance.now() - startMs)
-  }
-  connection.renew()
-  return times.slice(WRITES / 10)
 }

@@ -11,7 +11,7 @@ const run = (args: readonly string[]) =>
 /** The least of each part that shows that it works. */
 const LEAST = [
   ...['--small', '--seconds=0.3', '--rounds=1', '--rates=50', '--records=200', '--missed=200', '--keys=200'],
-  ...['--different=20', '--leases=200', '--switchovers=1'],
+  ...['--different=20', '--leases=200', '--writes=10', '--switchovers=1'],
 ]
 
 test('bench:replication has figures of each part', {

@@ -14,7 +14,7 @@ import { requireSameEntries } from './compared.ts'
 import { bytesHiddenFrom, type Filter, foundIn, requireShown, untilFiltered, untilForgotten } from './filtered.ts'
 
 /** Changes of a filter under load. */
-const CHANGES = Number(process.env.CHANGES ?? '6')
+const CHANGES = Number(process.env.CHANGES ?? '4')
 /** Changes in which a server is killed. */
 const FILTER_KILLS = Number(process.env.FILTER_KILLS ?? '2')
 const MB = 1_000_000

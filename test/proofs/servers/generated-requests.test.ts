@@ -26,7 +26,7 @@ import {
   temporaryDirectory,
 } from '../../fixtures/server-process.ts'
 
-const REQUESTS = Number(process.env.REQUESTS ?? 10_000)
+const REQUESTS = Number(process.env.REQUESTS ?? 6_000)
 const ONLY = process.env.ONLY === undefined ? undefined : Number(process.env.ONLY)
 /** Of each server that is sealed and unsealed meanwhile. */
 const SEAL_REQUESTS = 1_000

@@ -14,7 +14,7 @@ import { Checker } from './checker.ts'
 import { Disk } from './disk.ts'
 import { recordSession, type Session } from './session.ts'
 
-const IMAGES = Number(process.env.IMAGES ?? '150')
+const IMAGES = Number(process.env.IMAGES ?? '100')
 /** With these the journal is moved into the file several times. */
 const WRITES = 40
 /** Enough for some to be cut where much was acknowledged. */

@@ -11,6 +11,8 @@ import type { MountTable } from './mount-table.ts'
 /** How soon: many mounts may go one after the other, and all are looked through at once. */
 const WAIT_MS = 5_000
 const RETRY_MS = 10_000
+/** How soon again where the rest of a mount is still here. Each look reads the names of all mounts. */
+const HELD_BACK_MS = 60_000
 /** Folders of the shared entries. The second one names a mount until the primary has removed its data. */
 const FOLDERS = ['core/mounts/', 'core/unmounting/']
 
@@ -27,6 +29,7 @@ export class MountLeftovers {
   readonly #mounts: Parts['mounts']
   readonly #role: () => NodeRole
   readonly #task: PeriodicTask
+  readonly #log: Log
   /** Keys of entries that changed since the last look. */
   readonly #changed = new Set<string>()
   /** True if entries may have gone that are not among those. */
@@ -35,6 +38,7 @@ export class MountLeftovers {
   constructor({ mounts, invalidation, role, world, log }: Parts) {
     this.#mounts = mounts
     this.#role = role
+    this.#log = log
     const failure = 'What this cluster keeps of a mount that is gone could not be removed: it is tried again'
     this.#task = new PeriodicTask(() => this.#look(), { world, log, failure, retryMs: RETRY_MS, isClosed })
     const changed = (_: string, key: string) => this.#note(key)
@@ -47,7 +51,7 @@ export class MountLeftovers {
     this.#changed.clear()
     this.#isUnknown = false
     this.#task.start(Infinity)
-    if (!(await this.#wipe())) this.#task.within(RETRY_MS)
+    if (!(await this.#wipe())) this.#task.within(HELD_BACK_MS)
   }
 
   stop(): void {
@@ -69,7 +73,7 @@ export class MountLeftovers {
     this.#changed.clear()
     try {
       for (const key of changed) isGone ||= !(await this.#mounts.hasEntry(key))
-      return !isGone || (await this.#wipe()) ? Infinity : RETRY_MS
+      return !isGone || (await this.#wipe()) ? Infinity : HELD_BACK_MS
     } catch (cause) {
       this.#isUnknown = true
       throw cause
@@ -81,6 +85,7 @@ export class MountLeftovers {
     // Elsewhere nobody else removes the rest.
     const isDone = (await this.#mounts.wipeLeftovers()) || this.#role().performance !== 'secondary'
     this.#isUnknown ||= !isDone
+    if (!isDone) this.#log('debug', 'What this cluster keeps of a mount stays until the rest of it is gone', {})
     return isDone
   }
 }

@@ -180,8 +180,8 @@ export class StoredMounts {
   /**
    * Removes what this cluster keeps for itself of mounts that are gone. The primary of a set removes the data of a
    * mount that all share, but cannot reach this part of it. `namespaceIds` names all namespaces at the call; `gone`
-   * names some that are gone, of which parts may be left here, too. Where anything else of a mount is still here, which
-   * may be on its way here or away, its part stays, and the answer is false.
+   * names some that are gone, of which parts may be left here, too. Where anything else of a mount in another is still
+   * here, which may be on its way here or away, its part stays, and the answer is false.
    */
   async wipeLeftovers(namespaceIds: () => Promise<readonly string[]>, gone: readonly string[] = []): Promise<boolean> {
     const found: { readonly namespace: string; readonly mount: string; readonly folder: string }[] = []
@@ -200,17 +200,21 @@ export class StoredMounts {
     let isDone = true
     for (const { namespace, mount, folder } of found) {
       if (kept.has(mount)) continue
-      isDone = (await this.#wipeOwnParts({ namespace, mount, local: false }, folder)) && isDone
+      const mayComeBack = !gone.includes(namespace)
+      isDone = (await this.#wipeOwnParts({ namespace, mount, local: false }, folder, mayComeBack)) && isDone
     }
     return isDone
   }
 
-  /** Nothing goes while there is anything else of the mount: a filter that forbade it may have allowed it again. */
-  async #wipeOwnParts(scope: Scope, folder: string): Promise<boolean> {
+  /**
+   * False: nothing goes while there is anything else of a mount that may come back, since a filter that forbade it may
+   * have allowed it again.
+   */
+  async #wipeOwnParts(scope: Scope, folder: string, mayComeBack: boolean): Promise<boolean> {
     const names = await this.#storage.view(scope, folder).list('')
     if (!names.some((name) => OWN_PARTS.includes(name))) return true
     const data = this.#storage.view(scope, folder, async (tx) => {
-      if ((await tx.list(folder)).some((name) => !OWN_PARTS.includes(name))) throw new MountIsHere()
+      if (mayComeBack && (await tx.list(folder)).some((name) => !OWN_PARTS.includes(name))) throw new MountIsHere()
     })
     try {
       for (const part of OWN_PARTS) await wipeFolder(data, part)

@@ -50,11 +50,11 @@ test('the rest is noted until nothing of it is here', async () => {
   assert.ok(shown.length > 0, 'the entry of the mount')
   assert.ok((await kept.noted()).leaving.includes(scope))
 
-  await kept.left([scope], PURGED_AT, kept.news)
+  await kept.left({ leaving: [scope], mustPurge: true }, PURGED_AT, kept.news)
   assert.ok((await kept.noted()).leaving.includes(scope), 'keys of it are still here')
 
   await remove(server, kept, scope)
-  await kept.left([scope], PURGED_AT, kept.news)
+  await kept.left({ leaving: [scope], mustPurge: true }, PURGED_AT, kept.news)
   const { leaving, purgedAt, mustPurge } = await kept.noted()
   assert.ok(!leaving.includes(scope))
   assert.deepEqual({ purgedAt, mustPurge }, { purgedAt: PURGED_AT, mustPurge: false })
@@ -67,7 +67,7 @@ test('what was allowed since a sweep began may be here again: it is noted still'
   await remove(server, kept, scope)
   await server.store.transaction((tx) => kept.store(tx, { ...EVERYTHING, reach: NOTHING }))
   await server.store.transaction((tx) => kept.store(tx, { reach: NOTHING, leaving: [scope], ...AGAIN }))
-  await kept.left([scope], PURGED_AT, news)
+  await kept.left({ leaving: [scope], mustPurge: true }, PURGED_AT, news)
   const noted = await kept.noted()
   assert.deepEqual([noted.leaving, noted.mustPurge], [[scope], true])
 })
@@ -87,18 +87,31 @@ test('other news changes nothing of what was removed', async () => {
   const { news } = kept
   await remove(server, kept, scope)
   await take(server, kept, { mounts: new Set(['6a1f0c58-6f0e-4c5c-9d0c-0a5a3f1d7b11']), namespaces: new Map() })
-  await kept.left([scope], PURGED_AT, news)
+  await kept.left({ leaving: [scope], mustPurge: true }, PURGED_AT, news)
   assert.ok(!(await kept.noted()).leaving.includes(scope))
 })
 
 test('the last purge stays known when all is allowed again, and when the cluster leaves its set', async () => {
   const { server, kept } = await withMount()
   await take(server, kept, NOTHING)
-  const { leaving } = await kept.noted()
-  for (const scope of leaving) await remove(server, kept, scope)
-  await kept.left(leaving, PURGED_AT, kept.news)
+  const noted = await kept.noted()
+  for (const scope of noted.leaving) await remove(server, kept, scope)
+  await kept.left(noted, PURGED_AT, kept.news)
   await take(server, kept, undefined)
   assert.deepEqual(await kept.noted(), { ...EVERYTHING, purgedAt: PURGED_AT })
   await viewOf(server).transaction((tx) => wipeFamily(tx, 'performance'))
   assert.deepEqual(await kept.noted(), { ...EVERYTHING, purgedAt: PURGED_AT })
+})
+
+test('a purge that became due since a sweep began stays due', async () => {
+  const { server, kept, scope } = await withMount()
+  await take(server, kept, NOTHING, true)
+  const noted = await kept.noted()
+  await remove(server, kept, scope)
+  // The cluster leaves its set and comes back, which is no news of a primary.
+  await viewOf(server).transaction((tx) => wipeFamily(tx, 'performance'))
+  const { news } = kept
+  await take(server, kept, NOTHING)
+  await kept.left(noted, PURGED_AT, news)
+  assert.equal((await kept.noted()).mustPurge, true)
 })

@@ -62,22 +62,22 @@ export class KeptReach {
   }
 
   /**
-   * These scopes were removed, and forgotten up to an index of the log, all of it after so much news. With more of it
-   * one may have been allowed and forbidden since: then something of it is here again, if only in the log. The same is
-   * true of what this cluster has counted in it meanwhile.
+   * What was leaving was removed, and forgotten up to an index of the log, all of it after so much news. With more of it
+   * something may have been allowed and forbidden since: then it is here again, if only in the log. The same is true of
+   * what this cluster has counted in it meanwhile.
    */
-  async left(scopes: readonly string[], purgedAt: number, news: number): Promise<void> {
+  async left(swept: Pick<NotedReach, 'leaving' | 'mustPurge'>, purgedAt: number, news: number): Promise<void> {
     const path = setPath('performance', 'reach')
     const isSame = news === this.#news
     const gone = new Set<string>()
     await this.#viewed(async (snapshot) => {
-      for (const scope of isSame ? scopes : []) if ((await keysIn(snapshot, scope)).length === 0) gone.add(scope)
+      for (const scope of isSame ? swept.leaving : []) if ((await keysIn(snapshot, scope)).length === 0) gone.add(scope)
     })
     await this.#parts.view.transaction(async (tx) => {
       const { reach, ...before } = await readReach(tx)
       const leaving = before.leaving.filter((scope) => !gone.has(scope))
       const leftPaths = leaving.length === 0 ? [] : before.leftPaths
-      const noted = { reach, leaving, leftPaths, purgedAt, mustPurge: before.mustPurge && !isSame }
+      const noted = { reach, leaving, leftPaths, purgedAt, mustPurge: before.mustPurge && !(isSame && swept.mustPurge) }
       if (isTelling(noted)) tx.put(path, encodeReach(noted))
       else if ((await tx.get(path)) !== undefined) tx.delete(path)
     })

@@ -55,9 +55,8 @@ export class ReachSweep {
 
   async #sweep(): Promise<number> {
     const { kept, alone, purge, log } = this.#parts
-    // Before the look: what is to go may be another meanwhile.
-    const { news } = kept
-    const noted = await kept.noted()
+    // Together: news that is being stored counts, and is not noted yet.
+    const { news, noted } = await alone(async () => ({ news: kept.news, noted: await kept.noted() }))
     const { leaving } = noted
     if (isSwept(noted)) return Infinity
     await this.#revokeTokens(noted)
@@ -69,7 +68,8 @@ export class ReachSweep {
       }
     }
     const purgedAt = await purge()
-    await alone(() => kept.left(leaving, purgedAt, news))
+    if (!this.#task.isOn) return Infinity
+    await alone(() => kept.left(noted, purgedAt, news))
     log('info', 'What a filter keeps from this cluster was removed', { entries })
     // More may be leaving since.
     return 0

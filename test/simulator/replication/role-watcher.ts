@@ -4,6 +4,8 @@
 // sealed, and read when the cluster takes the place of that one.
 import type { Arrival, LinkControl, LinkOwner, Takeover } from '../../../src/replication/link/link-sides.ts'
 import {
+  decodeReach,
+  isSwept,
   PARTED,
   PROMOTIONS,
   SECONDARY_ENTRY,
@@ -239,7 +241,7 @@ export class RoleWatcher {
   /** What a filter keeps from a secondary is removed there. A comparison of all shows that nothing else is. */
   #isSweep(cluster: SimulatedCluster, operations: Change['operations']): boolean {
     const { performance } = this.#set.watcher
-    const isFiltered = performance.isSecondary(cluster) && performance.recordOf(cluster, 'reach') !== undefined
+    const isFiltered = performance.isSecondary(cluster) && isFilteredBy(performance.recordOf(cluster, 'reach'))
     return isFiltered && operations.every(({ kind, class: of }) => kind === 'delete' || of !== 'replicated')
   }
 
@@ -313,7 +315,7 @@ export class RoleWatcher {
     const { drained } = seen
     seen.promotedMs = this.#set.time.nowMs
     // Of what a filter kept from it nothing is there. The operator has said that it may be lost.
-    const isFiltered = seen.records.has('reach')
+    const isFiltered = isFilteredBy(seen.records.get('reach'))
     if (drained === undefined) {
       counts.others++
       const isWhole = last?.followed && lastOrigin && last.followed.index === lastOrigin.index
@@ -534,6 +536,12 @@ export class RoleWatcher {
 }
 
 const NO_RECORDS: RoleRecords = new Map()
+
+/** True if a filter keeps something from the cluster that has this record, or did, and not all of it is removed. */
+export function isFilteredBy(stored: Buffer | undefined): boolean {
+  const noted = stored && decodeReach(stored)
+  return noted !== undefined && (noted.reach !== undefined || !isSwept(noted))
+}
 
 /** True for the key of an entry that clients write. */
 export const isOfClient = (key: string): boolean => key.startsWith('root/logical/') || key.startsWith('root/sys/')

@@ -18,7 +18,7 @@ import type { Origin, ReplicationFamily } from '../../../src/storage/peer-log.ts
 import { EntryDigests, type SentDigests } from './entry-digests.ts'
 import { openedKeys } from './model-seal.ts'
 import { ReachWatcher } from './reach-watcher.ts'
-import { isOfClient, RoleWatcher } from './role-watcher.ts'
+import { isFilteredBy, isOfClient, RoleWatcher } from './role-watcher.ts'
 import { type Life, NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import { LEAST_RECORDS, type SimulatedSet } from './simulated-set.ts'
 import { noteKey } from './transfer-notes.ts'
@@ -51,8 +51,8 @@ type Known = {
   readonly lastOrigin: PlaceOf
   /** By history: how far it ever had the log of a primary for disaster recovery on its disk. */
   readonly reached: Map<string, number>
-  /** What clients of its primary were told that it has; undefined: nothing since it follows that one. */
-  promised: Pick<Origin, 'historyId' | 'index'> | undefined
+  /** A copy or a comparison with a primary for disaster recovery goes on behind what is being taken. */
+  isOpen: boolean
   /** The present history of its own log. */
   historyId: Buffer
   /** When anything arrived over a link. */
@@ -171,10 +171,8 @@ export class SetWatcher {
     const known = this.knownOf(cluster)
     if (change.index <= known.index) this.wrong(cluster, `I2 index ${change.index} comes behind ${known.index}`)
     if (change.epoch < known.epoch) this.wrong(cluster, `I12 epoch ${change.epoch} comes behind ${known.epoch}`)
-    const wasSecondary = this.roles.isSecondary(cluster)
     this.roles.committed(cluster, change)
     this.performance.committed(cluster, change, this.roles.isSecondary(cluster))
-    if (wasSecondary && this.roles.stateOf(cluster)?.mode === 'primary') this.#requirePromised(cluster, known)
     known.epoch = change.epoch
     known.index = change.index
     known.entries.apply(change.operations)
@@ -210,7 +208,7 @@ export class SetWatcher {
 
   /** I10: what is a performance secondary's own is changed by its own clients alone. */
   #requireOwn(cluster: SimulatedCluster, { writing }: Known, { operations, index }: Change): void {
-    const isFiltered = this.performance.recordOf(cluster, 'reach') !== undefined
+    const isFiltered = isFilteredBy(this.performance.recordOf(cluster, 'reach'))
     const foreign = operations.find(
       ({ kind, class: of, key, value }) =>
         of === 'local' &&
@@ -233,7 +231,7 @@ export class SetWatcher {
       this.wrong(cluster, `I4 record ${index} of the primary is applied behind ${last.index}`)
     }
     known.lastOrigin[family] = { historyId, index }
-    if (family === 'dr') known.reached.set(historyId.toString('hex'), index)
+    if (family === 'dr' && !known.isOpen) known.reached.set(historyId.toString('hex'), index)
     const foreign = operations.find((operation) => !SENT_CLASSES[family].has(operation.class))
     if (foreign !== undefined) this.wrong(cluster, `I8 ${foreign.key} was applied over ${family} replication`)
   }
@@ -268,7 +266,8 @@ export class SetWatcher {
     if (followed === undefined) return
     const applied = position.origins.find(({ family }) => family === followed)
     known.lastOrigin[followed] = applied
-    if (followed === 'dr' && applied !== undefined) known.reached.set(applied.historyId.toString('hex'), applied.index)
+    if (followed === 'dr' && applied !== undefined && !entries.some(({ key }) => key === noteKey('dr')))
+      known.reached.set(applied.historyId.toString('hex'), applied.index)
     this.#seeStrays(known, entries)
     const acknowledged = known.acknowledged[followed]
     const isOfIt = acknowledged !== undefined && applied?.historyId.equals(acknowledged.historyId) !== false
@@ -318,27 +317,14 @@ export class SetWatcher {
   #forgetPlaces(known: Known, family: ReplicationFamily): void {
     known.acknowledged[family] = undefined
     known.lastOrigin[family] = undefined
-    known.promised = undefined
   }
 
   /** I30: a write was answered, and the secondary of this id was not said to be away: so it is on the disk there. */
   promised(primary: SimulatedCluster, id: string, place: Pick<Origin, 'historyId' | 'index'>): void {
     const history = place.historyId.toString('hex')
     const named = [...this.#known].filter(([{ name }]) => name === id)
-    const having = named.filter(([, { reached }]) => (reached.get(history) ?? 0) >= place.index)
-    if (having.length === 0) this.wrong(primary, `I30 ${place.index} was answered as if ${id} had it, which never had`)
-    for (const [cluster, known] of having) if (this.roles.follows(cluster, primary)) known.promised = place
-  }
-
-  /** I30: a synchronous secondary takes over, and has all that was answered. */
-  #requirePromised(cluster: SimulatedCluster, { promised, lastOrigin }: Known): void {
-    const applied = lastOrigin.dr
-    if (promised === undefined || applied === undefined || !applied.historyId.equals(promised.historyId)) return
-    if (applied.index < promised.index)
-      this.wrong(
-        cluster,
-        `I30 it is promoted with ${applied.index}, and ${promised.index} was answered as if it had it`,
-      )
+    if (!named.some(([, { reached }]) => (reached.get(history) ?? 0) >= place.index))
+      this.wrong(primary, `I30 ${place.index} was answered as if ${id} had it, which never had`)
   }
 
   /** The place of what was acknowledged to the primary counts no more: the disk is another one. */
@@ -363,6 +349,7 @@ export class SetWatcher {
         if (batch.mode === 'anew' && batch.fork !== undefined) roles.undone(cluster, batch.fork)
         const unfit = this.#unfitKey(cluster, family, batch)
         if (batch.mode === 'anew') this.knownOf(cluster).lastOrigin[family] = undefined
+        if (family === 'dr') this.knownOf(cluster).isOpen = batch.transfer !== undefined
         this.note(`${cluster.name} takes ${batch.mode} ${batch.after.index}-${batch.at.index} ${batch.transfer?.what}`)
         const outcome = await this.whileTaking(cluster, () => owner.take(family, batch))
         if (outcome.kind === 'adopted' && family === 'performance')
@@ -576,7 +563,7 @@ function newKnown(): Known {
     isTransferring: false,
     isCopied: false,
     reached: new Map(),
-    promised: undefined,
+    isOpen: false,
   }
 }
 

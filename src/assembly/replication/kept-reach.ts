@@ -77,7 +77,8 @@ export class KeptReach {
       const { reach, ...before } = await readReach(tx)
       const leaving = before.leaving.filter((scope) => !gone.has(scope))
       const leftPaths = leaving.length === 0 ? [] : before.leftPaths
-      const noted = { reach, leaving, leftPaths, purgedAt, mustPurge: before.mustPurge && !(isSame && swept.mustPurge) }
+      const mustPurge = before.mustPurge && !(isSame && swept.mustPurge)
+      const noted = { reach, leaving, leftPaths, purgedAt, mustPurge }
       if (isTelling(noted)) tx.put(path, encodeReach(noted))
       else if ((await tx.get(path)) !== undefined) tx.delete(path)
     })

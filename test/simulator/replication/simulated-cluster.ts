@@ -335,6 +335,7 @@ export class SimulatedCluster {
     barrier.setKeyring(opened)
     cache.setKeyring(opened)
     await cache.start()
+    if (this.set.synchronous.ids.length > 0) await room.expect()
     life.isOpen = true
     await room.open()
     this.#keepRemoval(life)

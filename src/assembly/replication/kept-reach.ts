@@ -62,9 +62,9 @@ export class KeptReach {
   }
 
   /**
-   * What was leaving was removed, and forgotten up to an index of the log, all of it after so much news. With more of it
-   * something may have been allowed and forbidden since: then it is here again, if only in the log. The same is true of
-   * what this cluster has counted in it meanwhile.
+   * What was leaving was removed, and forgotten up to an index of the log, all of it after so much news. With more of
+   * it something may have been allowed and forbidden since: then it is here again, if only in the log. The same is true
+   * of what this cluster has counted in it meanwhile.
    */
   async left(swept: Pick<NotedReach, 'leaving' | 'mustPurge'>, purgedAt: number, news: number): Promise<void> {
     const path = setPath('performance', 'reach')

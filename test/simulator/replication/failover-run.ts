@@ -5,7 +5,7 @@ import { SINK_LIMITS } from '../../../src/replication/sink/sink-parts.ts'
 import { SOURCE_LIMITS } from '../../../src/replication/source/source-parts.ts'
 import { NARROW } from '../../fixtures/followed-pair.ts'
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
-import { LivingClusters } from './living-clusters.ts'
+import { isForOperators, LivingClusters } from './living-clusters.ts'
 import { copyOf, type Prepared, preparedClusters, SECONDARIES } from './prepared-clusters.ts'
 import type { HandOverCounts } from './role-watcher.ts'
 import type { Outcome } from './seeded-run.ts'
@@ -196,8 +196,7 @@ class FailoverRun {
     for (const { name, life } of this.#members) {
       if (life?.isOpen !== true) return `${name} is not open`
       const { untold } = await life.host.status()
-      // Who was given a newer token meanwhile is not believed by its former certificate.
-      if (untold.some(({ sentence }) => sentence.includes('issued a newer token'))) return undefined
+      if (untold.some(({ sentence }) => isForOperators(sentence))) return undefined
     }
     return this.set.watcher.roles.untold()
   }

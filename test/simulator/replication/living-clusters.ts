@@ -120,6 +120,13 @@ export class LivingClusters {
 }
 
 /**
+ * Why a former primary does not know that another took over, and cannot: who was given a newer token meanwhile is not
+ * believed by its former certificate, and one that was issued by a clock a day ahead is not valid yet.
+ */
+export const isForOperators = (sentence: string): boolean =>
+  sentence.includes('issued a newer token') || sentence.includes('is valid only in')
+
+/**
  * What an operator wants may be refused: a network that fails, a wrong clock or another role is a reason. Returns why;
  * undefined: it was done.
  */

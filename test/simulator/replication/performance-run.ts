@@ -11,7 +11,7 @@ import { NARROW } from '../../fixtures/followed-pair.ts'
 import { type PseudoRandom, pseudoRandom } from '../../fixtures/pseudo-random.ts'
 import type { HandedOver } from './failover-run.ts'
 import { FamilyOperator } from './family-operator.ts'
-import { LivingClusters } from './living-clusters.ts'
+import { isForOperators, LivingClusters } from './living-clusters.ts'
 import { copyOf, preparedForBoth } from './prepared-clusters.ts'
 import type { HandOverCounts } from './role-watcher.ts'
 import { type Entry, FORBIDDEN_NAMES, SetClients } from './set-clients.ts'
@@ -260,8 +260,7 @@ export class PerformanceRun {
     for (const { name, life } of this.members) {
       if (life?.isOpen !== true) return `${name} is not open`
       const { untold } = await life.host.status()
-      // Who was given a newer token meanwhile is not believed by its former certificate.
-      if (untold.some(({ sentence }) => sentence.includes('issued a newer token'))) return undefined
+      if (untold.some(({ sentence }) => isForOperators(sentence))) return undefined
     }
     return this.set.watcher.roles.untold()
   }

@@ -304,6 +304,7 @@ export class SimulatedCluster {
     return {
       clock: { nowMs: clock.nowMs, monotonicMs: () => clock.monotonicMs() + this.skippedMs },
       ticks: life.world.ticks,
+      timers: life.world.timers,
       retention: set.retention,
       holdCaps: set.seams.holdCaps ?? set.holdCaps,
       onFatal: () => {

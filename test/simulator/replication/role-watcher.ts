@@ -11,6 +11,7 @@ import {
   SECONDARY_ENTRY,
   SECONDARY_IDENTITY,
   SET_STATE,
+  type SecondaryEntry,
   type SecondaryIdentity,
   type SetState,
 } from '../../../src/replication/set/records.ts'
@@ -514,9 +515,19 @@ export class RoleWatcher {
     const { records, endedMs } = this.#of(cluster)
     const hasJustEnded = endedMs !== undefined && this.#set.time.nowMs <= endedMs + ENDED_WITHIN_MS
     if (stateIn(records)?.mode !== 'primary' && hasJustEnded) return
-    const entries = [...records].filter(([path]) => path.startsWith('secondary/'))
-    const isKnown = entries.some(([, value]) => SECONDARY_ENTRY.decode(value).id === id)
-    if (!isKnown) this.#wrong(cluster, `I17 ${id} is sent its log, and it has let in no such secondary`)
+    if (this.#entryOf(cluster, id) === undefined)
+      this.#wrong(cluster, `I17 ${id} is sent its log, and it has let in no such secondary`)
+  }
+
+  /** True if the registry of the cluster has this secondary, and not as one that was revoked. */
+  letsIn(cluster: SimulatedCluster, id: string): boolean {
+    const entry = this.#entryOf(cluster, id)
+    return entry !== undefined && entry.state !== 'revoked'
+  }
+
+  #entryOf(cluster: SimulatedCluster, id: string): SecondaryEntry | undefined {
+    const stored = [...this.#of(cluster).records].filter(([path]) => path.startsWith('secondary/'))
+    return stored.map(([, value]) => SECONDARY_ENTRY.decode(value)).find((entry) => entry.id === id)
   }
 
   /** A promoted cluster whose former primary could be told by now, and was not; undefined: there is none. */

@@ -207,7 +207,7 @@ export class SetOperator {
     const { watcher } = this.#set
     this.#work(`revoke ${name}`, [leader], async () => {
       await this.#operationsOf(leader).revokeSecondary(this.#family, name)
-      watcher.revoked(this.#family, name)
+      watcher.revoked(leader, this.#family, name)
     })
   }
 

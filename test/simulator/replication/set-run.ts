@@ -246,7 +246,7 @@ class SetRun {
       this.#forgetSnapshots(family)
       secondary.isRevoked = true
       await this.#primary.life?.room.operations.revokeSecondary(family, cluster.name)
-      this.set.watcher.revoked(family, cluster.name)
+      this.set.watcher.revoked(this.#primary, family, cluster.name)
     })
   }
 

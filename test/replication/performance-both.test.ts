@@ -143,6 +143,22 @@ test('while a DR secondary takes the place of a performance primary, that one st
   await primary.must('POST', `${PERFORMANCE}/primary/demote`)
 })
 
+test('while a DR secondary takes the place of a performance secondary, that one is not promoted', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(629, 'secondary')
+  const asked = standIn.server.call('POST', `${DR}/secondary/promote`, { dr_operation_token: token }, '')
+  asked.catch(() => {})
+  while (secondary.server.node.nodeRole().isHandingOver !== true) await servers.time.pass(1)
+  standIn.kill()
+  const refused = await secondary.call('POST', `${PERFORMANCE}/secondary/promote`)
+  assert.equal(refused.status, 503)
+  assert.match(JSON.stringify(refused.body), /hands over/)
+  await write(primary, 1, 'goes-on')
+  assert.equal((await moveTo(secondary, primary)).status, 503)
+  await servers.time.pass(15_000)
+  await secondary.must('POST', `${PERFORMANCE}/secondary/promote`)
+  await write(secondary, 1, 'new')
+})
+
 test('of two clusters that were promoted, one alone is the primary of the performance set too', async () => {
   const { servers, primary, secondary, standIn, token } = await withStandIn(625, 'primary')
   const other = await servers.start('other')

@@ -18,7 +18,7 @@ import {
   readSuccessor,
   requireClusterAddress,
 } from '../../replication/set/changing-hands.ts'
-import { disableFamily, handsOver, requireOperation } from '../../replication/set/primary-operations.ts'
+import { disableFamily, handsOver, requireKept, requireOperation } from '../../replication/set/primary-operations.ts'
 import {
   readReach,
   readState,
@@ -103,6 +103,7 @@ export class ChangingRoles {
       await this.#mustAllow(family, 'secondary/promote')
       // Before the primary is asked to write nothing: a mistake in a field is to cost its clients nothing.
       requireClusterAddress(given.clusterAddress)
+      await this.#parts.view.transaction((tx) => requireKept(tx, family))
       const isReindexing = (await this.#parts.checks.told()).reindex !== undefined
       if (isReindexing && !given.force) throw notNow('a reindex is running, so it is not known what differs')
       if (family === 'performance' && !given.force) await this.#requireUnfiltered()

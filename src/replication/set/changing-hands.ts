@@ -14,7 +14,7 @@ import { identify, isReceiverOf, refusedPeer } from './admission.ts'
 import type { KeyedCertificate } from './certificates.ts'
 import { clearHandingOver } from './handing-over-note.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
-import { requireOperation, wipeFamily } from './primary-operations.ts'
+import { requireKept, requireOperation, wipeFamily } from './primary-operations.ts'
 import {
   PARTED,
   placeNote,
@@ -54,6 +54,7 @@ export type Promotion = {
 export async function promotePrimary(tx: SetTransaction, promotion: Promotion): Promise<void> {
   const { family, authority, clusterAddress, nowMs } = promotion
   await requireOperation(tx, family, 'secondary/promote')
+  await requireKept(tx, family)
   requireClusterAddress(clusterAddress)
   const state = await requireState(tx, family)
   const epoch = state.epoch + 1
@@ -155,6 +156,7 @@ export async function requireChangeable(
   force: boolean,
 ): Promise<SetState> {
   await requireOperation(tx, family, 'secondary/update-primary')
+  await requireKept(tx, family)
   const state = await requireState(tx, family)
   if (state.setId === setId) {
     if (epoch >= state.epoch || force) return state
@@ -178,6 +180,7 @@ const OTHER_SET = '"token" is of another set, whose data would take the place of
  */
 export async function leavePrimary(tx: SetTransaction, family: ReplicationFamily, isBehind: boolean): Promise<void> {
   await requireOperation(tx, family, 'secondary/update-primary')
+  await requireKept(tx, family)
   const parted = await readParted(tx, family)
   const isFollowing = (await tx.get(setPath(family, 'identity'))) !== undefined
   for (const entry of [

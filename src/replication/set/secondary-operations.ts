@@ -29,7 +29,7 @@ import {
 } from './certificates.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import type { SetName } from './peer-name.ts'
-import { requireOperation } from './primary-operations.ts'
+import { requireKept, requireOperation } from './primary-operations.ts'
 import {
   putState,
   readState,
@@ -319,6 +319,7 @@ export async function movePrimary(
   [first = '', ...others]: readonly string[],
 ): Promise<boolean> {
   await requireOperation(tx, family, 'secondary/update-primary')
+  await requireKept(tx, family)
   const stored = await tx.get(setPath(family, 'identity'))
   if (stored === undefined) return false
   putIdentity(tx, family, { ...SECONDARY_IDENTITY.decode(stored), clusterAddress: first, knownAddresses: others })

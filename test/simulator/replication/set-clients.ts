@@ -1,5 +1,5 @@
 // What the clients of a simulated set do: they write transactions of every class, and read from serving threads.
-import { type Scope, systemScope } from '../../../src/storage/contract.ts'
+import { type Scope, systemScope, type Transaction } from '../../../src/storage/contract.ts'
 import { Sealed, StorageClosed, StorageFailed, StorageFull, WriteNotAllowed } from '../../../src/storage/errors.ts'
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { strayName } from './set-watcher.ts'
@@ -64,20 +64,22 @@ export class SetClients {
     const isDelete = entries.map(() => this.#random.chance(0.25))
     const values = entries.map(() => this.#bytes.bytes(8 + this.#random.int(60)))
     const startMs = time.nowMs
-    const written: string[] = []
+    const written = new Set<string>()
     const isCalm = !cluster.isFull
-    const { index } = await life.store.commit(async (tx) => {
+    const work = async (tx: Transaction): Promise<void> => {
+      // What an attempt before this one wrote is lost.
+      written.clear()
+      watcher.knownOf(cluster).writing.add(written)
       for (const [at, { scope, key }] of entries.entries()) {
         const isGone = isDelete[at] && (await tx.get(key)) !== undefined
         const value = isGone ? undefined : life.barrier.seal(key, values[at] as Buffer)
-        const name = strayName(key, value)
-        watcher.knownOf(cluster).writing.add(name)
-        written.push(name)
+        written.add(strayName(key, value))
         if (value === undefined) tx.delete(scope, key)
         else tx.put(scope, key, value)
       }
-    })
-    for (const name of written) watcher.knownOf(cluster).writing.delete(name)
+    }
+    const committed = life.store.commit(work)
+    const { index } = await committed.finally(() => watcher.knownOf(cluster).writing.delete(written))
     if (isPrimary) await seams.acknowledging?.(cluster)
     if (index !== undefined && isCalm && cluster.life === life) watcher.committedIn(cluster, time.nowMs - startMs)
     await this.#answer(cluster, life)

@@ -39,8 +39,11 @@ type Known = {
   /** Index of the last change that was seen to be durable. */
   index: number
   epoch: number
-  /** What a client writes of class local: no other commit of a performance secondary has any. As `straying`. */
-  readonly writing: Set<string>
+  /**
+   * What each client writes, in the form of `straying`: of class local no other commit of a performance secondary has
+   * any. Two clients may delete the same key, and one of them ends before the other.
+   */
+  readonly writing: Set<ReadonlySet<string>>
   /** Entries that are being written behind the back of the secondary: keys and values, '' for a delete. */
   readonly straying: Set<string>
   /** Entries that were. */
@@ -209,11 +212,12 @@ export class SetWatcher {
   /** I10: what is a performance secondary's own is changed by its own clients alone. */
   #requireOwn(cluster: SimulatedCluster, { writing }: Known, { operations, index }: Change): void {
     const isFiltered = isFilteredBy(this.performance.recordOf(cluster, 'reach'))
+    const isWritten = (name: string): boolean => [...writing].some((names) => names.has(name))
     const foreign = operations.find(
       ({ kind, class: of, key, value }) =>
         of === 'local' &&
         isOfClient(key) &&
-        !writing.has(strayName(key, value)) &&
+        !isWritten(strayName(key, value)) &&
         // What it keeps for itself of a mount goes with that.
         !(isFiltered && kind === 'delete' && isOwnPart(key)),
     )

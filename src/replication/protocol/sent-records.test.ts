@@ -57,23 +57,28 @@ test('a record of which all is sent is sent as it is stored', async () => {
   assert.equal(sentRecord(record, 'dr'), record.record)
 })
 
-test('the place in the log of the other family is handed on, that in the same family is not', async () => {
+// With PERFORMANCE=1 SEED=810000601 the simulator found a performance secondary with a place in the log of a DR primary
+// that its own primary had followed once.
+test('a DR secondary is handed the place in the log for performance on, and no other place of the sender', async () => {
   const peer = await logOf(['replicated'])
   const store = await logOf()
   const [change] = await peer.changesSince(0, 1)
   assert.ok(change !== undefined)
-  for (const family of ['dr', 'performance'] as const) {
-    const origin = { family, historyId: Buffer.alloc(16, 7), index: 40, chain: Buffer.alloc(16, 8) }
+  for (const followed of ['dr', 'performance'] as const) {
+    const origin = { family: followed, historyId: Buffer.alloc(16, 7), index: 40, chain: Buffer.alloc(16, 8) }
     const from = await store.lastIndex()
     const adopted: AdoptedChange = { origins: [origin], committedAtMs: 0, operations: change.operations }
     const options = { mode: 'anew', after: { ...origin, index: 0 } } as const
     assert.equal((await store.adopt([adopted], options)).kind, 'adopted')
     const [record] = await store.records(from, 1)
-    const sent = record && sentRecord(record, 'dr')
-    assert.ok(sent !== undefined)
     const { historyId, index, chain } = await store.position()
-    const expected = [{ family: 'dr', historyId, index, chain }, ...(family === 'dr' ? [] : [origin])]
-    assert.deepEqual(receivedChange(sent, 'dr', historyId).origins, expected)
+    for (const family of ['dr', 'performance'] as const) {
+      const sent = record && sentRecord(record, family)
+      assert.ok(sent !== undefined)
+      const isHandedOn = family === 'dr' && followed === 'performance'
+      const expected = [{ family, historyId, index, chain }, ...(isHandedOn ? [origin] : [])]
+      assert.deepEqual(receivedChange(sent, family, historyId).origins, expected)
+    }
     await store.transaction(async (tx) => tx.delete(systemScope, KEYS.replicated))
   }
 })

@@ -40,8 +40,9 @@ export function receivedChange(record: Buffer, family: ReplicationFamily, histor
     throw new ProtocolFault('damaged', `The sent record ${index} begins another history than the one it is sent for`)
   }
   const own: Origin = { family, historyId, index, chain }
-  // The sender's place in the log that it follows itself, in the other family: this cluster may take its place there.
-  const others = origins.filter((origin) => origin.family !== family)
+  // The sender's place in the log that it follows for performance: a DR secondary may take its place there. No other
+  // secondary takes the place of its primary: where that one once stood in a DR primary's log is its own.
+  const others = family === 'dr' ? origins.filter((origin) => origin.family !== family) : []
   return { origins: [own, ...others], committedAtMs, operations }
 }
 

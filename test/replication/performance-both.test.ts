@@ -255,6 +255,26 @@ test('T63: a DR secondary of a performance secondary takes over who it is, and t
   assert.equal((await standIn.status(FAMILY)).idle_reason, 'replaced')
 })
 
+test('who takes the place of a performance secondary compares what it has, and is whole behind that', async () => {
+  const { servers, primary, standIn, token } = await withStandIn(630, 'secondary')
+  servers.cut(primary, standIn)
+  assert.equal((await promote(standIn, token)).status, 200)
+  const promoted = () => standIn.call('POST', `${PERFORMANCE}/secondary/promote`)
+  for (const moment of ['at once', 'after a restart']) {
+    const refused = await promoted()
+    assert.equal(refused.status, 503, moment)
+    assert.match(JSON.stringify(refused.body), /it is being compared with its primary/, moment)
+    if (moment !== 'at once') continue
+    standIn.kill()
+    await servers.time.until(standIn.restart(shareOf(primary)))
+  }
+  servers.heal(primary, standIn)
+  await write(primary, 1, 'on')
+  await servers.level(primary, standIn, 60_000, FAMILY)
+  const done = await promoted()
+  assert.equal(done.status, 200, JSON.stringify(done.body))
+})
+
 test('a DR secondary that leaves its set has no part in the performance set of its primary', async () => {
   for (const which of ['primary', 'secondary'] as const) {
     const { servers, primary, secondary, standIn, token } = await withStandIn(67, which)

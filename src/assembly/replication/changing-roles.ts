@@ -41,7 +41,7 @@ import type { TreeChecks } from '../../system/tree-checks.ts'
 import type { Activating } from './activating.ts'
 import { type HandingOver, OPERATOR, PROMOTION_MS } from './handing-over.ts'
 import { answeringOf, HAS_NO_PRIMARY } from './moving-primary.ts'
-import { readTransfer, type SecondarySide, transferPath } from './secondary-side.ts'
+import { comparesInPlace, readTransfer, type SecondarySide, transferPath } from './secondary-side.ts'
 
 /** How long a demotion waits for secondaries that have not got all of the log. */
 const DRAIN_MS = 5_000
@@ -198,6 +198,7 @@ export class ChangingRoles {
         const begin = async (tx: ViewTransaction): Promise<void> => {
           await promotePrimary(tx, promotion)
           tx.delete(transferPath(family))
+          if (family === 'dr') await comparesInPlace(tx)
           putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs, takesPlace: family === 'dr' })
         }
         const isDone = async (): Promise<boolean> => (await this.#modeOf(family)) === 'primary'

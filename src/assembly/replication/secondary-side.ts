@@ -427,6 +427,17 @@ export async function readTransfer(tx: SetReader, family: ReplicationFamily): Pr
   return stored === undefined ? undefined : TRANSFER_NOTE.decode(stored)
 }
 
+/**
+ * Who takes the place of a performance secondary compares what it has with the primary of that set. What a comparison
+ * brings names no place in the log of that one, so what is here may be newer than the place that is known. The log
+ * behind that place would bring back for a while what was made and removed since.
+ */
+export async function comparesInPlace(tx: SetTransaction): Promise<void> {
+  const state = await readState(tx, 'performance')
+  if (state?.mode !== 'secondary') return
+  tx.put(transferPath('performance'), TRANSFER_NOTE.encode({ what: 'difference', after: '' }))
+}
+
 async function receiverOf(tx: SetReader, family: ReplicationFamily): Promise<Buffer> {
   const seed = await tx.get(setPath(family, 'receiver'))
   if (seed === undefined) return Buffer.alloc(X25519_BYTES)

@@ -62,11 +62,6 @@ type Known = {
   heardMs: number
   /** It is being compared with its primary for performance, or copied. */
   isTransferring: boolean
-  /**
-   * What it has for performance came over disaster recovery. A comparison of the one whose place it took is in no log:
-   * so what it has may be newer than the place that it knows of.
-   */
-  isCopied: boolean
 }
 
 /** Stands for a value that is written behind the back of a secondary; undefined: the entry is deleted. */
@@ -188,7 +183,6 @@ export class SetWatcher {
     this.#noteOrigin(known.historyId, change)
     const family = this.#applies(cluster)
     if (family === undefined) return
-    if (family === 'dr') known.isCopied = true
     if (family === 'performance') this.#requireOwn(cluster, known, change)
     for (const { key, value } of change.operations) {
       if (known.straying.has(strayName(key, value))) known.strays.add(key)
@@ -279,7 +273,7 @@ export class SetWatcher {
     if (isBehind && this.#follows(cluster) !== undefined) {
       this.wrong(cluster, `I5 ${acknowledged.index} was acknowledged as durable, and ${applied?.index} is there`)
     }
-    if (!known.isCopied || followed === 'dr') await this.#compareWhole(cluster, known, store)
+    await this.#compareWhole(cluster, known, store)
   }
 
   /** Changes that a crash has kept, and nobody was told of. */
@@ -359,7 +353,7 @@ export class SetWatcher {
         this.note(`${cluster.name} takes ${batch.mode} ${batch.after.index}-${batch.at.index} ${batch.transfer?.what}`)
         const outcome = await this.whileTaking(cluster, () => owner.take(family, batch))
         if (outcome.kind === 'adopted' && family === 'performance')
-          Object.assign(this.knownOf(cluster), { isTransferring: batch.transfer !== undefined, isCopied: false })
+          this.knownOf(cluster).isTransferring = batch.transfer !== undefined
         if (outcome.kind === 'adopted' && family === 'dr' && batch.transfer === undefined)
           this.knownOf(cluster).reached.set(batch.at.historyId.toString('hex'), batch.at.index)
         if (outcome.kind === 'adopted') roles.taken(cluster, batch.transfer !== undefined)
@@ -569,7 +563,6 @@ function newKnown(): Known {
     historyId: Buffer.alloc(0),
     heardMs: 0,
     isTransferring: false,
-    isCopied: false,
     reached: new Map(),
     isOpen: false,
   }

@@ -215,7 +215,7 @@ export class ChangingRoles {
    */
   demote(family: ReplicationFamily): Promise<void> {
     return this.#alone(async () => {
-      const { view, world, handingOver } = this.#parts
+      const { view, world, handingOver, secondarySide } = this.#parts
       await this.#mustAllow(family, 'primary/demote')
       const isFenced = await view.transaction(async (tx) => (await readState(tx, family))?.isFenced ?? false)
       try {
@@ -225,7 +225,9 @@ export class ChangingRoles {
           await this.#drained(family)
           this.#requireNobodyTakesPlace(family)
         }
-        await view.transaction((tx) => demotePrimary(tx, family, world.clock.nowMs()))
+        const step = (): Promise<void> => view.transaction((tx) => demotePrimary(tx, family, world.clock.nowMs()))
+        // What a DR secondary has of a performance set comes with the log of its DR primary alone.
+        await (family === 'dr' ? secondarySide.whileNothingComes('performance', step) : step())
       } catch (cause) {
         await handingOver.end(OPERATOR)
         throw cause

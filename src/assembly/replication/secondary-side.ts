@@ -287,7 +287,12 @@ export class SecondarySide implements SecondaryOwner {
    */
   async #remove(keys: readonly string[]): Promise<boolean> {
     const { view, store, rotation } = this.#parts
-    const state = await view.transaction((tx) => readState(tx, 'performance'))
+    const { state, dr } = await view.transaction(async (tx) => ({
+      state: await readState(tx, 'performance'),
+      dr: await readState(tx, 'dr'),
+    }))
+    // Its DR primary removes it, and the log of that brings it here.
+    if (dr !== undefined && dr.mode !== 'primary') return false
     if (state?.mode === 'primary' && state.isFenced) return false
     const isFollowing = state !== undefined && state.mode !== 'primary'
     const own = isFollowing ? keys.filter(isOwnPart) : keys

@@ -2,7 +2,10 @@
 // the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { INDEX_HEADER } from '../../src/core/consistency.ts'
+import { bodyText } from '../../src/core/exchange.ts'
 import { has, operationToken, POLICY, promote, shareOf, write } from '../fixtures/failing-over.ts'
+import { wireRequest } from '../fixtures/memory-server.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { performanceServers } from '../fixtures/replicated-servers.ts'
 
@@ -273,6 +276,29 @@ test('who takes the place of a performance secondary compares what it has, and i
   await servers.level(primary, standIn, 60_000, FAMILY)
   const done = await promoted()
   assert.equal(done.status, 200, JSON.stringify(done.body))
+})
+
+test('clients of who takes the place of a performance secondary read by their indexes, its primary away', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(631, 'secondary')
+  const send = (to: ReplicatedServer, method: string, path: string, index = '') => {
+    const request = wireRequest(method, path, method === 'GET' ? undefined : POLICY, to.rootToken ?? '')
+    const headers = index === '' ? request.headers : { ...request.headers, index }
+    return servers.time.until(to.server.node.core.handle({ ...request, headers }))
+  }
+  const written = await send(secondary, 'PUT', 'sys/policies/acl/mine')
+  const before = written.headers?.[INDEX_HEADER] ?? assert.fail('it has one')
+  await servers.level(primary, secondary, 60_000, FAMILY)
+  await servers.time.pass(2_000)
+  await servers.level(secondary, standIn)
+  servers.cut(primary, standIn)
+  servers.cut(primary, secondary)
+  assert.equal((await promote(standIn, token)).status, 200)
+  const rotated = await send(standIn, 'POST', 'own/keys/k/rotate')
+  const own = rotated.headers?.[INDEX_HEADER] ?? assert.fail('it has one')
+  for (const index of [before, own, `${before},${own}`]) {
+    const read = await send(standIn, 'GET', 'sys/policies/acl/mine', index)
+    assert.equal(read.status, 200, bodyText(read))
+  }
 })
 
 test('a DR secondary that leaves its set has no part in the performance set of its primary', async () => {

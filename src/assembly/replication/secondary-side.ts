@@ -3,6 +3,7 @@
 //
 //   root/core/replication/transfer/dr            the copy or comparison that is running; missing: what is here is whole
 //   root/core/replication/performance/transfer   the same in the family performance
+//   root/core/replication/performance/compares   the comparison that it begins with, as it took another one's place
 import { describeCause } from '../../core/describe-cause.ts'
 import { X25519_BYTES, x25519Key } from '../../crypto/primitives/hpke.ts'
 import type { Log } from '../../lib/log.ts'
@@ -394,6 +395,7 @@ export class SecondarySide implements SecondaryOwner {
     if (this.#noted.get(family) === noted) return
     // Not of what was committed, but of what is tried: if it fails, the next one must store its note.
     this.#noted.delete(family)
+    if (family === 'performance' && (await tx.get(COMPARES_KEY)) !== undefined) tx.delete(systemScope, COMPARES_KEY)
     if (transfer !== undefined) tx.put(systemScope, key, this.#parts.barrier.seal(key, TRANSFER_NOTE.encode(transfer)))
     else if ((await tx.get(key)) !== undefined) tx.delete(systemScope, key)
     else this.#noted.set(family, noted)
@@ -426,11 +428,16 @@ export class SecondarySide implements SecondaryOwner {
 export const transferPath = (family: ReplicationFamily): string =>
   family === 'dr' ? 'transfer/dr' : 'performance/transfer'
 
-/** The copy or comparison that is noted; undefined: what is here is whole. */
+/** The copy or comparison that is noted, or is to come first; undefined: what is here is whole. */
 export async function readTransfer(tx: SetReader, family: ReplicationFamily): Promise<Transfer | undefined> {
-  const stored = await tx.get(transferPath(family))
+  const running = await tx.get(transferPath(family))
+  const stored = running ?? (family === 'performance' ? await tx.get(COMPARES) : undefined)
   return stored === undefined ? undefined : TRANSFER_NOTE.decode(stored)
 }
+
+/** A comparison that has not begun: all up to the known place is here, so that clients can rely on it until then. */
+export const COMPARES = 'performance/compares'
+const COMPARES_KEY = SETS_FOLDER + COMPARES
 
 /**
  * Who takes the place of a performance secondary compares what it has with the primary of that set. What a comparison
@@ -440,7 +447,9 @@ export async function readTransfer(tx: SetReader, family: ReplicationFamily): Pr
 export async function comparesInPlace(tx: SetTransaction): Promise<void> {
   const state = await readState(tx, 'performance')
   if (state?.mode !== 'secondary') return
-  tx.put(transferPath('performance'), TRANSFER_NOTE.encode({ what: 'difference', after: '' }))
+  const isRunning = (await tx.get(transferPath('performance'))) !== undefined
+  const path = isRunning ? transferPath('performance') : COMPARES
+  tx.put(path, TRANSFER_NOTE.encode({ what: 'difference', after: '' }))
 }
 
 async function receiverOf(tx: SetReader, family: ReplicationFamily): Promise<Buffer> {

@@ -21,7 +21,7 @@ import { ReachWatcher } from './reach-watcher.ts'
 import { isFilteredBy, isOfClient, RoleWatcher } from './role-watcher.ts'
 import { type Life, NEWER_VERSION, OLDER_VERSION, type SimulatedCluster } from './simulated-cluster.ts'
 import { LEAST_RECORDS, type SimulatedSet } from './simulated-set.ts'
-import { noteKey } from './transfer-notes.ts'
+import { isOpenIn, noteKey } from './transfer-notes.ts'
 import type { SentOver } from './watched-links.ts'
 
 /** What a primary says to a secondary that it refuses, and nothing else. */
@@ -401,8 +401,7 @@ export class SetWatcher {
     if (family === undefined) return
     const { origins } = await store.position()
     const applied = origins.find((origin) => origin.family === family)
-    const isOpen = (await store.get(noteKey(family))) !== undefined
-    if (applied === undefined || isOpen) return
+    if (applied === undefined || (await isOpenIn(store, family))) return
     const there = this.#places.get(placeName(applied))
     if (there === undefined) return this.wrong(cluster, `I12 it stands at ${placeName(applied)}, where no primary was`)
     const { now } = known.entries

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { INDEX_HEADER } from '../../src/core/consistency.ts'
 import { bodyText } from '../../src/core/exchange.ts'
+import { StorageRefused } from '../../src/storage/errors.ts'
 import { has, operationToken, POLICY, promote, shareOf, write } from '../fixtures/failing-over.ts'
 import { wireRequest } from '../fixtures/memory-server.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
@@ -299,6 +300,23 @@ test('clients of who takes the place of a performance secondary read by their in
     const read = await send(standIn, 'GET', 'sys/policies/acl/mine', index)
     assert.equal(read.status, 200, bodyText(read))
   }
+})
+
+test('a performance secondary that was demoted for DR takes nothing of that set, over a new link either', async () => {
+  const { servers, primary, secondary, token } = await withStandIn(632, 'secondary')
+  await secondary.must('POST', `${DR}/primary/demote`)
+  const { owner } = secondary.server.node.replication
+  const taking = async () => {
+    // As a link asks that begins before it hears what this cluster is now.
+    const { applied } = (await owner?.standing(FAMILY)) ?? {}
+    const at = applied ?? assert.fail('it has followed')
+    return owner?.take(FAMILY, { mode: 'redo', after: at, records: [], at, transfer: undefined })
+  }
+  await assert.rejects(servers.time.until(taking()), StorageRefused)
+  assert.equal((await promote(secondary, token, { force: true })).status, 200)
+  await write(primary, 2, 'later')
+  await servers.level(primary, secondary, 60_000, FAMILY)
+  assert.ok(await has(secondary, 'later1'))
 })
 
 test('a DR secondary that leaves its set has no part in the performance set of its primary', async () => {

@@ -244,11 +244,13 @@ export class SecondarySide implements SecondaryOwner {
 
   /** A link begins: what comes over it is applied, if the cluster follows a primary. Those to earlier ones ended. */
   async #begins(family: ReplicationFamily): Promise<void> {
-    const { mode, identity } = await this.#parts.view.transaction(async (tx) => ({
+    const { mode, identity, isStandIn } = await this.#parts.view.transaction(async (tx) => ({
       ...(await modeOf(tx, family)),
       identity: await tx.get(setPath(family, 'identity')),
+      // The links hear a little later than the store that this cluster was demoted for disaster recovery.
+      isStandIn: family === 'performance' && (await isSecondaryForDr(tx)),
     }))
-    if (mode !== 'primary' && identity !== undefined) this.#ended.delete(family)
+    if (mode !== 'primary' && identity !== undefined && !isStandIn) this.#ended.delete(family)
   }
 
   async #take(family: ReplicationFamily, batch: SinkBatch): Promise<Adopted> {
@@ -288,12 +290,12 @@ export class SecondarySide implements SecondaryOwner {
    */
   async #remove(keys: readonly string[]): Promise<boolean> {
     const { view, store, rotation } = this.#parts
-    const { state, dr } = await view.transaction(async (tx) => ({
+    const { state, isStandIn } = await view.transaction(async (tx) => ({
       state: await readState(tx, 'performance'),
-      dr: await readState(tx, 'dr'),
+      isStandIn: await isSecondaryForDr(tx),
     }))
     // Its DR primary removes it, and the log of that brings it here.
-    if (dr !== undefined && dr.mode !== 'primary') return false
+    if (isStandIn) return false
     if (state?.mode === 'primary' && state.isFenced) return false
     const isFollowing = state !== undefined && state.mode !== 'primary'
     const own = isFollowing ? keys.filter(isOwnPart) : keys
@@ -458,6 +460,11 @@ async function receiverOf(tx: SetReader, family: ReplicationFamily): Promise<Buf
   const { publicKey } = x25519Key(seed)
   seed.fill(0)
   return publicKey
+}
+
+async function isSecondaryForDr(tx: SetReader): Promise<boolean> {
+  const dr = await readState(tx, 'dr')
+  return dr !== undefined && dr.mode !== 'primary'
 }
 
 async function modeOf(tx: SetReader, family: ReplicationFamily) {

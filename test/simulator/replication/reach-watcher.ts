@@ -41,14 +41,24 @@ function namesOf(thing: Thing): readonly string[] {
 const nameIn = (names: readonly string[], payload: Buffer): string | undefined =>
   names.find((each) => payload.includes(each))
 
+/** Where a copy is, and what was wanted: keys that a message says, and that the answer to it may say again. */
+function saidIn(raw: RawMessage): readonly string[] {
+  const said = decodeMessage(raw)
+  if (said.kind === 'hello') return said.transfer === undefined ? [] : [said.transfer.after]
+  if (said.kind === 'piece') return said.upTo === undefined ? [] : [said.upTo]
+  return said.kind === 'values-wanted' ? said.keys : []
+}
+
 /**
- * The message without the keys that stand in it since the secondary said them: where a copy goes on, and what it wanted
- * and is gone. It may have learnt them before they were kept from it.
+ * The message without the keys that stand in it since they were said before: where a copy goes on, and what was wanted
+ * and is gone. The secondary may have learnt them before they were kept from it.
  */
-function withoutEchoes(raw: RawMessage): Buffer {
+function withoutEchoes(raw: RawMessage, said: ReadonlySet<string>): Buffer {
   const sent = decodeMessage(raw)
-  if (sent.kind === 'piece' || sent.kind === 'course') return Buffer.concat(encodeMessage({ ...sent, after: '' }))
-  return sent.kind === 'values' ? Buffer.concat(encodeMessage({ ...sent, gone: [] })) : raw.payload
+  const isNews = (key: string): boolean => !said.has(key)
+  if (sent.kind === 'values') return Buffer.concat(encodeMessage({ ...sent, gone: sent.gone.filter(isNews) }))
+  const isEcho = (sent.kind === 'piece' || sent.kind === 'course') && !isNews(sent.after)
+  return isEcho ? Buffer.concat(encodeMessage({ ...sent, after: '' })) : raw.payload
 }
 
 /** Watches the filters of one set. */
@@ -56,6 +66,8 @@ export class ReachWatcher {
   readonly #known = new Map<SimulatedCluster, Known>()
   /** By secondary: all that was not kept from it at some time. */
   readonly #seen = new Map<string, Set<Thing>>()
+  /** Keys that secondaries have said, and those up to which pieces of copies came. */
+  readonly #said = new Set<string>()
   readonly #wrong: (cluster: SimulatedCluster, what: string) => void
   readonly #storedReach: (cluster: SimulatedCluster) => Buffer | undefined
 
@@ -118,6 +130,11 @@ export class ReachWatcher {
     return new Set(visible === undefined ? [] : [...things].filter((thing) => !isVisible(thing, visible)))
   }
 
+  /** A message was given to a link to a performance primary. */
+  sentBack({ kind, raw }: SentOver): void {
+    if (kind === 'hello' || kind === 'values-wanted') for (const key of saidIn(raw)) this.#said.add(key)
+  }
+
   /** A message was given to a link to a performance secondary. */
   sent(cluster: SimulatedCluster, { kind, raw, to, counts }: SentOver): void {
     const { links, contents } = this.#of(cluster)
@@ -126,6 +143,7 @@ export class ReachWatcher {
     links.set(counts, link)
     // What it tells must not show what was kept from the secondary all along either.
     this.#requireNoName(cluster, link, kind, raw)
+    if (kind === 'piece') for (const key of saidIn(raw)) this.#said.add(key)
     const told = toldIn(kind, () => decodeMessage(raw))
     if (told !== undefined) {
       const { only } = told
@@ -144,7 +162,8 @@ export class ReachWatcher {
       const names = namesOf(thing)
       const name = nameIn(names, raw.payload)
       if (name === undefined) continue
-      const isEcho = this.#seen.get(to)?.has(thing) === true && nameIn(names, withoutEchoes(raw)) === undefined
+      const isEcho =
+        this.#seen.get(to)?.has(thing) === true && nameIn(names, withoutEchoes(raw, this.#said)) === undefined
       if (!isEcho) this.#wrong(cluster, `I9 "${kind}" to ${to} has ${name}, which is kept from it`)
     }
   }

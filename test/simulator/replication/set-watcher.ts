@@ -417,6 +417,7 @@ export class SetWatcher {
   sent(cluster: SimulatedCluster, sent: SentOver): void {
     const { kind, raw, to, family, protocol, counts } = sent
     if (to === undefined) {
+      if (family === 'performance') this.reach?.sentBack(sent)
       this.#sentByFollower(cluster, sent)
       return
     }

@@ -1,8 +1,11 @@
 // Bugs that a set for performance could have, planted between the parts of the program: a run must find each. `seed` is
 // one that does, and `finds` the beginning of what it says.
+import { strict as assert } from 'node:assert'
 import type { LinkOwner } from '../../../src/replication/link/link-sides.ts'
+import { peerSegment } from '../../../src/replication/set/peer-name.ts'
+import { registryFolder, SECONDARY_ENTRY, SETS_FOLDER } from '../../../src/replication/set/records.ts'
 import type { SinkBatch } from '../../../src/replication/sink/sink-parts.ts'
-import type { Adopted } from '../../../src/storage/contract.ts'
+import { type Adopted, systemScope } from '../../../src/storage/contract.ts'
 import { decodeChange, encodeChange } from '../../../src/storage/log/change-record.ts'
 import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
 import { runPerformance } from './performance-run.ts'
@@ -59,6 +62,27 @@ const lettingIn = (owner: LinkOwner, { life }: SimulatedCluster): LinkOwner => (
   },
 })
 
+/** A performance secondary that was revoked, and comes, is one of the set again. */
+function takingBack(owner: LinkOwner, cluster: SimulatedCluster): LinkOwner {
+  const entries = new Map<string, Buffer>()
+  return {
+    ...owner,
+    admit: async (arrival, ...shown) => {
+      const answer = await owner.admit(arrival, ...shown)
+      const { store, barrier } = cluster.life ?? assert.fail('it is on')
+      const key = SETS_FOLDER + registryFolder('performance') + peerSegment(arrival.id)
+      const stored = arrival.set.family === 'performance' ? await store.get(key) : undefined
+      if (stored === undefined) return answer
+      const now = barrier.open(key, stored)
+      if (!('refused' in answer)) entries.set(arrival.id, now)
+      const before = entries.get(arrival.id)
+      if (before === undefined || SECONDARY_ENTRY.decode(now).state !== 'revoked') return answer
+      await store.transaction(async (tx) => tx.put(systemScope, key, barrier.seal(key, before)))
+      return owner.admit(arrival, ...shown)
+    },
+  }
+}
+
 export const PERFORMANCE_BUGS: readonly PlantedBug[] = [
   {
     name: 'entries of class local are sent for performance',
@@ -85,6 +109,12 @@ export const PERFORMANCE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a performance secondary that was revoked is let in',
     seams: { owner: (owner, cluster) => lettingIn(owner, cluster) },
+    seed: 1,
+    finds: 'I17',
+  },
+  {
+    name: 'a performance secondary that was revoked is one of the set again when it comes',
+    seams: { owner: takingBack },
     seed: 1,
     finds: 'I17',
   },

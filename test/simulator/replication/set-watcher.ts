@@ -85,8 +85,11 @@ export class SetWatcher {
   readonly #origins = new Map<string, string>()
   /** Names that no message of a family may have. */
   readonly #forbidden: Readonly<Record<ReplicationFamily, readonly string[]>>
-  /** By secondary: when it was revoked. */
-  readonly #revoked = new Map<string, number>()
+  /** By secondary: when it was revoked, by whom, and in which epoch of the set. */
+  readonly #revoked = new Map<
+    string,
+    { readonly atMs: number; readonly by: SimulatedCluster; readonly epoch: number }
+  >()
   /** What the clusters are to each other for disaster recovery. */
   readonly roles: RoleWatcher
   /** And for performance. */
@@ -333,7 +336,8 @@ export class SetWatcher {
   /** The primary has answered that it revoked this secondary. */
   revoked(primary: SimulatedCluster, family: ReplicationFamily, id: string): void {
     if (this.rolesIn(family).letsIn(primary, id)) this.wrong(primary, `I17 it says that it revoked ${id}, and has not`)
-    this.#revoked.set(`${family} ${id}`, this.#set.time.nowMs)
+    const { epoch = 0 } = this.rolesIn(family).stateOf(primary) ?? {}
+    this.#revoked.set(`${family} ${id}`, { atMs: this.#set.time.nowMs, by: primary, epoch })
   }
 
   readmitted(family: ReplicationFamily, id: string): void {
@@ -424,16 +428,18 @@ export class SetWatcher {
     const name = this.#forbidden[family].find((text) => raw.payload.includes(text))
     if (name !== undefined) this.wrong(cluster, `I8 a message "${kind}" over ${family} replication has ${name}`)
     if (family === 'performance') this.reach?.sent(cluster, sent)
-    const revokedMs = this.#revoked.get(`${family} ${to}`)
-    const isLate = revokedMs !== undefined && this.#set.time.nowMs > revokedMs + REVOKED_WITHIN_MS
+    const revoked = this.#revoked.get(`${family} ${to}`)
+    const isLate = revoked !== undefined && this.#set.time.nowMs > revoked.atMs + REVOKED_WITHIN_MS
+    const roles = this.rolesIn(family)
     // One that is promoted by force may lack the revocation, as it lacks other writes of the last primary.
-    const isRevokedHere = isLate && !this.rolesIn(family).letsIn(cluster, to)
+    const isOwn = revoked?.by === cluster && revoked.epoch === roles.stateOf(cluster)?.epoch
+    const isRevokedHere = isLate && (isOwn || !roles.letsIn(cluster, to))
     // A knock is answered with what a stranger could read off a certificate, before it says what it wants.
     const isGreeting = kind === 'welcome' && protocol === ACTIVATION_PROTOCOL
     if (isRevokedHere && !isGreeting && !MAY_BE_SAID_TO_REVOKED.has(kind)) {
       this.wrong(
         cluster,
-        `I17 "${kind}" was sent to ${to}, which was revoked ${this.#set.time.nowMs - revokedMs} ms ago`,
+        `I17 "${kind}" was sent to ${to}, which was revoked ${this.#set.time.nowMs - revoked.atMs} ms ago`,
       )
     }
     if (kind !== 'course') return

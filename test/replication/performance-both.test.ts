@@ -163,6 +163,24 @@ test('while a DR secondary takes the place of a performance secondary, that one 
   await write(secondary, 1, 'new')
 })
 
+test('while a performance secondary hands over, a token that it was given is not used up', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(633, 'secondary')
+  const given = { token: await servers.token(primary, 'two-again', {}, FAMILY) }
+  const asked = standIn.server.call('POST', `${DR}/secondary/promote`, { dr_operation_token: token }, '')
+  asked.catch(() => {})
+  while (secondary.server.node.nodeRole().isHandingOver !== true) await servers.time.pass(1)
+  standIn.kill()
+  const update = () => secondary.call('POST', `${PERFORMANCE}/secondary/update-primary`, given)
+  const refused = await update()
+  assert.equal(refused.status, 503)
+  assert.match(JSON.stringify(refused.body), /hands over/)
+  await servers.time.pass(15_000)
+  const done = await update()
+  assert.equal(done.status, 200, JSON.stringify(done.body))
+  await write(primary, 1, 'on')
+  await servers.level(primary, secondary, 60_000, FAMILY)
+})
+
 test('of two clusters that were promoted, one alone is the primary of the performance set too', async () => {
   const { servers, primary, secondary, standIn, token } = await withStandIn(625, 'primary')
   const other = await servers.start('other')

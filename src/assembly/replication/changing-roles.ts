@@ -18,6 +18,7 @@ import {
   readSuccessor,
   requireClusterAddress,
 } from '../../replication/set/changing-hands.ts'
+import type { FamilyOperation } from '../../replication/set/family-operations.ts'
 import { disableFamily, handsOver, requireKept, requireOperation } from '../../replication/set/primary-operations.ts'
 import {
   readReach,
@@ -100,10 +101,9 @@ export class ChangingRoles {
   promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer> {
     return this.#alone(async () => {
       const { links } = this.#parts
-      await this.#mustAllow(family, 'secondary/promote')
+      await this.#mustAllowAndKeep(family, 'secondary/promote')
       // Before the primary is asked to write nothing: a mistake in a field is to cost its clients nothing.
       requireClusterAddress(given.clusterAddress)
-      await this.#parts.view.transaction((tx) => requireKept(tx, family))
       const isReindexing = (await this.#parts.checks.told()).reindex !== undefined
       if (isReindexing && !given.force) throw notNow('a reindex is running, so it is not known what differs')
       if (family === 'performance' && !given.force) await this.#requireUnfiltered()
@@ -280,7 +280,8 @@ export class ChangingRoles {
   updatePrimary(family: ReplicationFamily, given: GivenActivation, force: boolean): Promise<void> {
     return this.#alone(async () => {
       const { view, secondarySide, activating } = this.#parts
-      await this.#mustAllow(family, 'secondary/update-primary')
+      // Before a wrapped token is used up.
+      await this.#mustAllowAndKeep(family, 'secondary/update-primary')
       if (given.token.trim() === '') {
         const isBehind = (await this.#lack(family, await this.#primaryOf(family))) !== undefined
         const leave = (): Promise<void> => view.transaction((tx) => leavePrimary(tx, family, isBehind))
@@ -298,7 +299,7 @@ export class ChangingRoles {
   /** `secondary/update-primary` with addresses of the primary. @throws SetRefused; nothing was changed then */
   movePrimary(family: ReplicationFamily, addresses: readonly string[]): Promise<void> {
     return this.#alone(async () => {
-      await this.#mustAllow(family, 'secondary/update-primary')
+      await this.#mustAllowAndKeep(family, 'secondary/update-primary')
       const answering = await answeringOf(this.#parts, family, addresses)
       const isMoved = await this.#parts.view.transaction((tx) => movePrimary(tx, family, answering))
       if (!isMoved) throw new SetRefused(400, HAS_NO_PRIMARY)
@@ -351,8 +352,14 @@ export class ChangingRoles {
     return (tx) => work(sealedTransaction(this.#parts.barrier, systemScope, SETS_FOLDER, tx))
   }
 
-  async #mustAllow(family: ReplicationFamily, operation: Parameters<typeof requireOperation>[2]): Promise<void> {
+  async #mustAllow(family: ReplicationFamily, operation: FamilyOperation): Promise<void> {
     await this.#parts.view.transaction((tx: SetReader) => requireOperation(tx, family, operation))
+  }
+
+  /** As `#mustAllow`, for what would be lost while this cluster hands over. */
+  async #mustAllowAndKeep(family: ReplicationFamily, operation: FamilyOperation): Promise<void> {
+    await this.#mustAllow(family, operation)
+    await this.#parts.view.transaction((tx) => requireKept(tx, family))
   }
 
   async #alone<T>(work: () => Promise<T>): Promise<T> {

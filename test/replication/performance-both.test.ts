@@ -337,6 +337,18 @@ test('a performance secondary that was demoted for DR takes nothing of that set,
   assert.ok(await has(secondary, 'later1'))
 })
 
+test('who takes the place of a performance secondary that follows nobody is not said to be compared', async () => {
+  const { servers, secondary, standIn, token } = await withStandIn(634, 'secondary')
+  await secondary.must('POST', `${PERFORMANCE}/secondary/update-primary`, { token: ' ' })
+  await servers.level(secondary, standIn)
+  await servers.time.pass(2_000)
+  assert.equal((await promote(standIn, token)).status, 200)
+  const refused = await standIn.call('POST', `${PERFORMANCE}/secondary/promote`)
+  assert.equal(refused.status, 503)
+  assert.match(JSON.stringify(refused.body), /it left its primary, and hears of nothing .* \\"force\\" promotes it/)
+  await standIn.must('POST', `${PERFORMANCE}/secondary/promote`, { force: true })
+})
+
 test('a DR secondary that leaves its set has no part in the performance set of its primary', async () => {
   for (const which of ['primary', 'secondary'] as const) {
     const { servers, primary, secondary, standIn, token } = await withStandIn(67, which)

@@ -166,7 +166,8 @@ export class ChangingRoles {
       hasPrimary: (await tx.get(setPath(family, 'identity'))) !== undefined,
     }))
     const { successor, parted } = read
-    if (read.isTransferring) return 'it is being compared with its primary, or copied, and is not whole'
+    const isTransferring = read.isTransferring && read.hasPrimary
+    if (isTransferring) return 'it is being compared with its primary, or copied, and is not whole'
     if (successor !== undefined) return `cluster ${successor.clusterId} took over from it: demote that one first`
     if (!read.hasPrimary) return lackOfParted(parted)
     if (parted !== undefined) return 'it was given a primary that it has not followed yet'

@@ -221,8 +221,9 @@ export class RoleWatcher {
 
   /** What it is by itself counts no more. */
   #forget(seen: Seen): void {
-    const { sealed } = seen
-    Object.assign(seen, newSeen(), { sealed })
+    const { sealed, records } = seen
+    const endedMs = stateIn(records)?.mode === 'primary' ? this.#set.time.nowMs : seen.endedMs
+    Object.assign(seen, newSeen(), { sealed, endedMs })
   }
 
   #take(cluster: SimulatedCluster, seen: Seen, records: RoleRecords): void {

@@ -22,6 +22,7 @@ const CODES: Readonly<Record<Exclude<PeerRefusalCode, 'not_due' | 'bad_key'>, Re
   token_taken: 'token',
   token_ended: 'token',
   conflict: 'conflict',
+  hands_over: 'busy',
 }
 
 /** What is sent when this end refuses. */

@@ -11,6 +11,7 @@ import {
 } from '../../../test/fixtures/set-cluster.ts'
 import { admitSecondary, type Greeting, renewLeaf } from './admission.ts'
 import { CLIENT_LIFE_MS, EARLY_MS, type KeyedCertificate, newLeaf, newLeafKey, publicKeyOf } from './certificates.ts'
+import { clearHandingOver, noteHandingOver } from './handing-over-note.ts'
 import { knownSecondaries, revokeSecondary } from './primary-operations.ts'
 import { findSecondary } from './records.ts'
 
@@ -77,6 +78,32 @@ test('a peer is whom its leaf names: another set, family, id or role is refused,
   outcome(await asks({ nowMs: NOW - EARLY_MS - 1 }), 'clock')
   outcome(await asks({ nowMs: NOW + CLIENT_LIFE_MS + 1_000 }), 'certificate_ended')
   outcome(await asks({ family: 'performance' }), 'not_primary')
+})
+
+// FILTERS=1 SEED=820010889: a secondary was let in behind the end of what the DR secondary of its primary had, which was
+// promoted. It was known to nobody then.
+test('while a primary hands over it lets in nobody new for performance, and makes no certificate', async () => {
+  for (const family of ['performance', 'dr'] as const) {
+    const { cluster, bundle } = await primaryOfSet(14, family)
+    const { bundle: other } = await cluster.issue(family, 'site/c')
+    const handsOver = (): Promise<void> => cluster.run((tx) => noteHandingOver(tx, cluster.nowMs))
+    const goesOn = (): Promise<void> => cluster.run(async (tx) => clearHandingOver(tx))
+    const refused = (code: string, of: Awaited<ReturnType<typeof cluster.claim>>): void =>
+      outcome(of, family === 'dr' ? 'admitted' : code)
+    await cluster.letIn(bundle)
+    await handsOver()
+    refused('hands_over', await cluster.claim(other))
+    outcome(await cluster.admit(bundle), 'admitted')
+    await goesOn()
+    outcome(await cluster.claim(other), 'admitted')
+    await handsOver()
+    refused('hands_over', await cluster.confirm(other))
+    await goesOn()
+    outcome(await cluster.confirm(other), 'admitted')
+    cluster.nowMs = NOW - EARLY_MS + Math.floor(((CLIENT_LIFE_MS + EARLY_MS) * 2) / 3)
+    await handsOver()
+    refused('not_due', await cluster.renew(bundle))
+  }
 })
 
 async function storedCa(cluster: SetCluster): Promise<KeyedCertificate> {

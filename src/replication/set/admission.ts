@@ -16,6 +16,7 @@ import {
   renewalDueMs,
   type ShownPeer,
 } from './certificates.ts'
+import { isHandingOver } from './handing-over-note.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import type { SetName } from './peer-name.ts'
 import { digestOf, leafFacts } from './primary-operations.ts'
@@ -26,7 +27,8 @@ import { findSecondary, putSecondary, readState, type SecondaryEntry, type SetTr
  * 'set_mismatch': the peer is of another set, or not who it says. 'clock': its certificate does not hold yet.
  * 'certificate_ended', 'revoked': it needs a new token. 'not_activated': it was not let in yet. 'replaced': another
  * instance of it follows. 'token_…': about the
- * right to be let in. 'not_due', 'bad_key': about a renewal. 'conflict': two clusters were promoted.
+ * right to be let in. 'not_due', 'bad_key': about a renewal. 'conflict': two clusters were promoted. 'hands_over': what
+ * the registry says now could be lost, so it says nothing new for a moment.
  */
 export type PeerRefusalCode =
   | 'not_primary'
@@ -44,6 +46,7 @@ export type PeerRefusalCode =
   | 'not_due'
   | 'bad_key'
   | 'conflict'
+  | 'hands_over'
 /** A refusal; the sentence is for the operator at the other end, and tells no secret. */
 export type PeerRefusal = { readonly refused: PeerRefusalCode; readonly sentence: string }
 
@@ -76,6 +79,14 @@ export const OTHER_RECEIVER =
 const REPLACED =
   'A DR secondary of this cluster was promoted, and follows in its place: demote this one for dr, and make it follow ' +
   'that cluster'
+
+const HANDS_OVER =
+  'This cluster hands over, and what it lets in now could be lost: try again in a moment, at the cluster that took ' +
+  'over if there is one'
+
+/** The registry of a performance set goes to the cluster that takes the place of this one, as it was before. */
+const isLeaving = async (tx: SetTransaction, family: ReplicationFamily): Promise<boolean> =>
+  family === 'performance' && isHandingOver(tx)
 
 /** Whether a secondary may follow. The first use of a renewed leaf ends the one before. */
 export async function admitSecondary(tx: SetTransaction, greeting: Greeting): Promise<Admitted | PeerRefusal> {
@@ -173,6 +184,7 @@ export async function claimBootstrap(
   if (fault !== undefined) return fault
   if (bootstrap === null || bootstrap.isUsed)
     return refusedPeer('token_used', 'The activation token was used already: issue a new one')
+  if (await isLeaving(tx, greeting.family)) return refusedPeer('hands_over', HANDS_OVER)
   if (greeting.nowMs >= bootstrap.endsAtMs)
     return refusedPeer('token_ended', 'The activation token has ended, by the clock of the primary: issue a new one')
   if (bootstrap.receiverDigest !== null) return known
@@ -199,6 +211,7 @@ export async function confirmBootstrap(
   if (bootstrap === null || bootstrap.receiverDigest === null)
     return refusedPeer('not_activated', 'The activation token was not claimed before: begin the activation again')
   if (bootstrap.isUsed) return known
+  if (await isLeaving(tx, greeting.family)) return refusedPeer('hands_over', HANDS_OVER)
   const active = {
     ...entry,
     state: 'active' as const,
@@ -243,6 +256,7 @@ export async function renewLeaf(
   if (greeting.nowMs < renewalDueMs(known.leaf))
     return refusedPeer('not_due', 'The certificate is not due for renewal yet')
   const { family, says } = greeting
+  if (await isLeaving(tx, family)) return refusedPeer('not_due', HANDS_OVER)
   const authority = await signingAuthority(tx, family, greeting.nowMs)
   try {
     const { setId, id } = says

@@ -198,8 +198,8 @@ export class ChangingRoles {
         const next = { id: historyId, knownIndex: knownIndex(primaryIndex), knownEpoch: epoch }
         const begin = async (tx: ViewTransaction): Promise<void> => {
           await promotePrimary(tx, promotion)
-          tx.delete(transferPath(family))
           if (family === 'dr') await comparesInPlace(tx)
+          tx.delete(transferPath(family))
           putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs, takesPlace: family === 'dr' })
         }
         const isDone = async (): Promise<boolean> => (await this.#modeOf(family)) === 'primary'

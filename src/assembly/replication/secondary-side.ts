@@ -449,8 +449,10 @@ const COMPARES_KEY = SETS_FOLDER + COMPARES
 export async function comparesInPlace(tx: SetTransaction): Promise<void> {
   const state = await readState(tx, 'performance')
   if (state?.mode !== 'secondary') return
-  const isRunning = (await tx.get(transferPath('performance'))) !== undefined
-  const path = isRunning ? transferPath('performance') : COMPARES
+  // Half of a copy or comparison, in either family, is not all up to any place.
+  const running = await Promise.all(REPLICATION_FAMILIES.map((family) => tx.get(transferPath(family))))
+  const isHalf = running.some((note) => note !== undefined)
+  const path = isHalf ? transferPath('performance') : COMPARES
   tx.put(path, TRANSFER_NOTE.encode({ what: 'difference', after: '' }))
 }
 

@@ -80,8 +80,8 @@ test('a peer is whom its leaf names: another set, family, id or role is refused,
   outcome(await asks({ family: 'performance' }), 'not_primary')
 })
 
-// FILTERS=1 SEED=820010889: a secondary was let in behind the end of what the DR secondary of its primary had, which was
-// promoted. It was known to nobody then.
+// FILTERS=1 SEED=820010889: a secondary was let in behind the end of what the DR secondary of its primary had, which
+// was promoted then, and knew nothing of it.
 test('while a primary hands over it lets in nobody new for performance, and makes no certificate', async () => {
   for (const family of ['performance', 'dr'] as const) {
     const { cluster, bundle } = await primaryOfSet(14, family)

@@ -1,5 +1,6 @@
-// What the processes of a soak take: memory, heap and open files, once in a while, by life of each process.
-import { readdirSync } from 'node:fs'
+// What the processes of a soak take: memory, heap, open files and store, once in a while, by life of each process.
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { memoryOf } from '../../../fixtures/process-figures.ts'
 import { readExposition } from '../../../fixtures/prometheus-text.ts'
 import type { Cluster } from '../../../fixtures/real-cluster.ts'
@@ -10,15 +11,15 @@ const MIB = 2 ** 20
 /** A process that stands still says nothing. */
 const LONGEST_ANSWER_MS = 2_000
 
-const FIGURES = ['memory', 'heap', 'files'] as const
+const FIGURES = ['memory', 'heap', 'files', 'store'] as const
 type Figure = (typeof FIGURES)[number]
 
 /**
  * What each may grow by in an hour, beyond twice the standard error. Memory and heap in MiB: half a MiB for each minute
  * in which links broke, processes stood still and hands changed. Open files: a link that leaves one behind shows as a
- * hundred or more.
+ * hundred or more. The store in MiB: it keeps so much of its log, and clients remove what they make.
  */
-const MOST_PER_HOUR: Readonly<Record<Figure, number>> = { memory: 32, heap: 16, files: 6 }
+const MOST_PER_HOUR: Readonly<Record<Figure, number>> = { memory: 32, heap: 16, files: 6, store: 8 }
 
 /** All samples of a run. */
 export class SoakFigures {
@@ -29,7 +30,7 @@ export class SoakFigures {
 
   constructor(set: SoakSet) {
     this.#set = set
-    for (const each of set.all) this.#samples.set(each, { memory: [], heap: [], files: [] })
+    for (const each of set.all) this.#samples.set(each, { memory: [], heap: [], files: [], store: [] })
   }
 
   get elapsedMs(): number {
@@ -90,8 +91,9 @@ async function valuesOf(cluster: Cluster): Promise<Partial<Record<Figure, number
     const { pid } = cluster
     const memory = memoryOf(pid).bytes / MIB
     const files = readdirSync(`/proc/${pid}/fd`).length
+    const store = statSync(join(cluster.directory, 'keywright.db')).size / MIB
     const heap = await heapOf(cluster)
-    return { memory, files, ...(heap === undefined ? {} : { heap }) }
+    return { memory, files, store, ...(heap === undefined ? {} : { heap }) }
   } catch {
     return undefined
   }

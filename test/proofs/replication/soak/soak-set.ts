@@ -8,6 +8,11 @@ import { activate, addRegion, Cluster, takeBack } from '../../../fixtures/real-c
 import { until } from '../../../fixtures/until.ts'
 import { SHORT_TTL, SOAK_USER } from './soak-clients.ts'
 
+/**
+ * So much of the log is reached within minutes. With the default, stores would grow all the time, and with them the
+ * pages of them that each connection keeps in memory, up to 32 MiB.
+ */
+const LOG_BYTES = 8 * 1_048_576
 /** What one thread did and another has not heard of yet is seen with two alone. */
 const THREADS = 2
 /** A secondary that fell behind has old shares until it is level. */
@@ -39,7 +44,8 @@ export class SoakSet {
   static async make(root: string): Promise<SoakSet> {
     const made: Cluster[] = []
     try {
-      for (const name of ['one', 'two', 'region']) made.push(await Cluster.make(name, root, { threads: THREADS }))
+      for (const name of ['one', 'two', 'region'])
+        made.push(await Cluster.make(name, root, { threads: THREADS, logBytes: LOG_BYTES }))
       const set = new SoakSet(root, ...(made as [Cluster, Cluster, Cluster]))
       await set.#begin()
       return set

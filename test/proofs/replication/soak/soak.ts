@@ -213,5 +213,5 @@ const MINUTE_HEAD = [
   'open',
   'faults',
   'lives',
-  ...['one', 'region', 'two'].map((name) => `${name}: MiB, heap, files`),
+  ...['one', 'region', 'two'].map((name) => `${name}: MiB, heap, files, store`),
 ]

@@ -78,6 +78,21 @@ test('a demotion for performance leaves the secondary for disaster recovery what
   assert.equal(roles.at(-1), false)
 })
 
+// PERFORMANCE=1 SEED=810012634: restarted and demoted for performance, it wrote while its DR secondary was promoted.
+test('after a restart a secondary for disaster recovery may count on it: a demotion takes nothing back', async () => {
+  const { cluster, start, isHandingOver } = await stage()
+  await cluster.begin('performance')
+  const before = start()
+  await before.begin(askerOf('dr', 'two'))
+  before.drop()
+  const handingOver = start()
+  await handingOver.goOn()
+  assert.equal(handingOver.isAskedBy('dr'), true)
+  await handingOver.begin(OPERATOR)
+  await handingOver.demoted('performance')
+  assert.deepEqual([await isHandingOver(), handingOver.isOn], [true, true])
+})
+
 test('it writes again when nobody is heard of for longer than a promotion takes', async () => {
   const { time, roles, start } = await stage()
   const handingOver = start()

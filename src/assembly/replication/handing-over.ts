@@ -21,6 +21,9 @@ const SOMEBODY = '\n'
 /** A secondary that asks. Secondaries of both families may have the same id. */
 export const askerOf = (family: ReplicationFamily, id: string): string => `${family}/${id}`
 
+const mayBeOf = (who: string, family: ReplicationFamily): boolean =>
+  who === SOMEBODY || who.startsWith(askerOf(family, ''))
+
 /** The parts of it. */
 export type HandingOverParts = {
   readonly view: View
@@ -45,9 +48,9 @@ export class HandingOver {
     return this.#lease !== undefined
   }
 
-  /** True while a secondary of the family counts on it. */
+  /** True while a secondary of the family counts on it, or may: after a restart nobody knows who asked. */
   isAskedBy(family: ReplicationFamily): boolean {
-    return [...this.#asked].some((who) => who.startsWith(askerOf(family, '')))
+    return [...this.#asked].some((who) => mayBeOf(who, family))
   }
 
   /** Resolves when nothing is written any more, also after a restart. The lease begins anew. */
@@ -99,7 +102,7 @@ export class HandingOver {
    */
   async demoted(family: ReplicationFamily): Promise<void> {
     if (family === 'dr' || !this.isAskedBy('dr')) return this.#end()
-    for (const who of this.#asked) if (!who.startsWith(askerOf('dr', ''))) this.#asked.delete(who)
+    for (const who of this.#asked) if (!mayBeOf(who, 'dr')) this.#asked.delete(who)
     await this.#parts.changed()
   }
 

@@ -513,17 +513,23 @@ export class RoleWatcher {
    * revoked since, set-watcher.ts judges.
    */
   requireLetIn(cluster: SimulatedCluster, id: string): void {
-    const { records, endedMs } = this.#of(cluster)
-    const hasJustEnded = endedMs !== undefined && this.#set.time.nowMs <= endedMs + ENDED_WITHIN_MS
-    if (stateIn(records)?.mode !== 'primary' && hasJustEnded) return
+    if (this.#hasJustEnded(cluster)) return
     if (this.#entryOf(cluster, id) === undefined)
       this.#wrong(cluster, `I17 ${id} is sent its log, and it has let in no such secondary`)
   }
 
-  /** True if the registry of the cluster has this secondary, and not as one that was revoked. */
+  /** It is a primary no more, and its links may still go on. */
+  #hasJustEnded(cluster: SimulatedCluster): boolean {
+    const { records, endedMs } = this.#of(cluster)
+    if (stateIn(records)?.mode === 'primary') return false
+    return endedMs !== undefined && this.#set.time.nowMs <= endedMs + ENDED_WITHIN_MS
+  }
+
+  /** True if the registry of the cluster has this secondary, and not as one that was revoked; or had, until just now. */
   letsIn(cluster: SimulatedCluster, id: string): boolean {
     const entry = this.#entryOf(cluster, id)
-    return entry !== undefined && entry.state !== 'revoked'
+    if (entry === undefined) return this.#hasJustEnded(cluster)
+    return entry.state !== 'revoked'
   }
 
   #entryOf(cluster: SimulatedCluster, id: string): SecondaryEntry | undefined {

@@ -140,7 +140,10 @@ export class SetOperator {
     if (mode === 'secondary') this.#update(cluster, leader)
     else if (mode === 'bootstrapping') this.#disable(cluster)
     else if (mode === undefined)
-      this.#work('enable', [cluster, leader], () => activate(leader, cluster, this.#family, cluster.name))
+      this.#work('enable', [cluster, leader], () => {
+        this.#set.watcher.readmitted(this.#family, cluster.name)
+        return activate(leader, cluster, this.#family, cluster.name)
+      })
   }
 
   #promote(cluster: SimulatedCluster, force: boolean): void {

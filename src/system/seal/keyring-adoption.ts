@@ -23,6 +23,8 @@ export type KeyringAdoption =
       readonly kind: 'keyring'
       readonly keyring: Keyring
       readonly last: { readonly key: string; readonly value: Buffer }
+      /** The former keys that are stored go, since the peer has none. What they open may be here still. */
+      readonly losesFormer: boolean
     }
 
 /** Reads the keyrings among `changes`, in order. Terms that a later one lacks are kept as former keys, like ours. */
@@ -35,9 +37,15 @@ export function keyringAdoption(
   for (const { kind, key, value } of changes.flatMap(({ operations }) => operations)) {
     if (key !== KEYRING && key !== FORMER_KEYS) continue
     const before: Keyring = adoption.kind === 'keyring' ? adoption.keyring : present
+    const losesFormer: boolean = adoption.kind === 'keyring' && adoption.losesFormer
+    const last = { key, value }
+    if (kind === 'delete' && key === FORMER_KEYS) {
+      adoption = { kind: 'keyring', keyring: before, last, losesFormer: true }
+      continue
+    }
     try {
       if (kind === 'delete') throw new StorageCorrupt(`${key} was deleted`)
-      adoption = { kind: 'keyring', keyring: after(before, rootKey, key, value), last: { key, value } }
+      adoption = { kind: 'keyring', keyring: after(before, rootKey, key, value), last, losesFormer }
     } catch (cause) {
       const isWrongKey = cause instanceof AuthenticationFailed
       if (!isWrongKey && !(cause instanceof StorageCorrupt)) throw cause

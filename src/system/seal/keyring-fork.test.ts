@@ -288,6 +288,28 @@ test('a secondary for disaster recovery takes former keys from its primary, and 
   assert.equal(stored.former?.has(keyringOf(primary).activeTerm), true)
 })
 
+// PERFORMANCE=1 SEED=810013407: a former primary in a performance set had kept keys that its successor never had, and
+// could not follow it.
+test('a secondary for disaster recovery keeps former keys that its primary does not have', async () => {
+  const primary = await startMemoryServer()
+  const other = await cloneOf(primary)
+  const third = await cloneOf(primary)
+  await primary.call('POST', 'sys/rotate')
+  await other.call('POST', 'sys/rotate')
+  await follow(third, primary)
+  const sealed = barrierOf(primary).seal('root/a', Buffer.from('x'))
+  await follow(third, other)
+  assert.notEqual(await third.store.get(FORMER_KEYS), undefined)
+  await followForRecovery(third)
+  const leafKey = importSecret(barrierOf(third).open(LEAF_KEY, (await third.store.get(LEAF_KEY)) as Buffer))
+  const gone = { kind: 'delete', key: FORMER_KEYS, value: Buffer.alloc(0) } as const
+  await adopt(third, ofPeer(leafKey, gone))
+  assert.equal(await third.store.get(FORMER_KEYS), undefined)
+  assert.equal(barrierOf(third).open('root/a', sealed).toString(), 'x')
+  await sealAndOpen(third, primary)
+  assert.equal(barrierOf(third).open('root/a', sealed).toString(), 'x')
+})
+
 for (const [name, role] of [
   ['a performance secondary', { performance: 'secondary' }],
   ['one whose copy is not whole', { performance: 'bootstrapping' }],

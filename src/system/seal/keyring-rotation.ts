@@ -382,7 +382,8 @@ export class KeyringRotation {
     const opening = replacedBy(adoption.keyring, present)
     storage.barrier.setKeyring(opening)
     await announce(opening)
-    this.#pending = { ...adoption, sealedAnew: 0, isApart: hasTermsBeside(present, adoption.keyring) }
+    const isApart = adoption.losesFormer || hasTermsBeside(present, adoption.keyring)
+    this.#pending = { ...adoption, sealedAnew: 0, isApart }
     return undefined
   }
 

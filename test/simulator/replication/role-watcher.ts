@@ -525,7 +525,7 @@ export class RoleWatcher {
     return endedMs !== undefined && this.#set.time.nowMs <= endedMs + ENDED_WITHIN_MS
   }
 
-  /** True if the registry of the cluster has this secondary, and not as one that was revoked; or had, until just now. */
+  /** True if the registry has this secondary, and not as one that was revoked; or had it, until just now. */
   letsIn(cluster: SimulatedCluster, id: string): boolean {
     const entry = this.#entryOf(cluster, id)
     if (entry === undefined) return this.#hasJustEnded(cluster)

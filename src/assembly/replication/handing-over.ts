@@ -4,6 +4,7 @@
 import type { Log } from '../../lib/log.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { clearHandingOver, isHandingOver, noteHandingOver } from '../../replication/set/handing-over-note.ts'
+import { readState } from '../../replication/set/records.ts'
 import { isClosed } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -20,9 +21,6 @@ const SOMEBODY = '\n'
 
 /** A secondary that asks. Secondaries of both families may have the same id. */
 export const askerOf = (family: ReplicationFamily, id: string): string => `${family}/${id}`
-
-const mayBeOf = (who: string, family: ReplicationFamily): boolean =>
-  who === SOMEBODY || who.startsWith(askerOf(family, ''))
 
 /** The parts of it. */
 export type HandingOverParts = {
@@ -50,7 +48,7 @@ export class HandingOver {
 
   /** True while a secondary of the family counts on it, or may: after a restart nobody knows who asked. */
   isAskedBy(family: ReplicationFamily): boolean {
-    return [...this.#asked].some((who) => mayBeOf(who, family))
+    return [...this.#asked].some((who) => who.startsWith(askerOf(family, '')))
   }
 
   /** Resolves when nothing is written any more, also after a restart. The lease begins anew. */
@@ -67,13 +65,16 @@ export class HandingOver {
 
   /** The server has just been opened: it goes on with what a note says. */
   async goOn(): Promise<void> {
-    let isNoted = true
+    let [isNoted, isPrimaryForDr] = [true, true]
     try {
-      isNoted = await this.#parts.view.transaction(isHandingOver)
+      await this.#parts.view.transaction(async (tx) => {
+        isNoted = await isHandingOver(tx)
+        isPrimaryForDr = (await readState(tx, 'dr'))?.mode === 'primary'
+      })
     } finally {
       // Also where it cannot be read: it would never end.
       if (isNoted) {
-        this.#asked.add(SOMEBODY)
+        this.#asked.add(isPrimaryForDr ? askerOf('dr', SOMEBODY) : SOMEBODY)
         this.#lend('before this server was opened')
       }
     }
@@ -102,7 +103,7 @@ export class HandingOver {
    */
   async demoted(family: ReplicationFamily): Promise<void> {
     if (family === 'dr' || !this.isAskedBy('dr')) return this.#end()
-    for (const who of this.#asked) if (!mayBeOf(who, 'dr')) this.#asked.delete(who)
+    for (const who of this.#asked) if (!who.startsWith(askerOf('dr', ''))) this.#asked.delete(who)
     await this.#parts.changed()
   }
 

@@ -266,7 +266,8 @@ test('a secondary for disaster recovery opens what terms have sealed that its re
   assert.equal(barrierOf(secondary).open('root/a', sealed).toString(), 'x')
 })
 
-test('a secondary for disaster recovery takes former keys from its primary, and stores none of its own', async () => {
+/** The third cluster followed one primary, and then another one that has no term of the first. */
+async function keptFormerKeys() {
   const primary = await startMemoryServer()
   const other = await cloneOf(primary)
   const third = await cloneOf(primary)
@@ -274,6 +275,11 @@ test('a secondary for disaster recovery takes former keys from its primary, and 
   await other.call('POST', 'sys/rotate')
   await follow(third, primary)
   await follow(third, other)
+  return { primary, other, third }
+}
+
+test('a secondary for disaster recovery takes former keys from its primary, and stores none of its own', async () => {
+  const { primary, other, third } = await keptFormerKeys()
   // The third cluster stored them; its own secondary gets that entry like any other of class local.
   const below = await cloneOf(primary)
   await followForRecovery(below)
@@ -291,14 +297,8 @@ test('a secondary for disaster recovery takes former keys from its primary, and 
 // PERFORMANCE=1 SEED=810013407: a former primary in a performance set had kept keys that its successor never had, and
 // could not follow it.
 test('a secondary for disaster recovery keeps former keys that its primary does not have', async () => {
-  const primary = await startMemoryServer()
-  const other = await cloneOf(primary)
-  const third = await cloneOf(primary)
-  await primary.call('POST', 'sys/rotate')
-  await other.call('POST', 'sys/rotate')
-  await follow(third, primary)
+  const { primary, third } = await keptFormerKeys()
   const sealed = barrierOf(primary).seal('root/a', Buffer.from('x'))
-  await follow(third, other)
   assert.notEqual(await third.store.get(FORMER_KEYS), undefined)
   await followForRecovery(third)
   const leafKey = importSecret(barrierOf(third).open(LEAF_KEY, (await third.store.get(LEAF_KEY)) as Buffer))

@@ -8,7 +8,7 @@ import { describeCause } from '../../core/describe-cause.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { LinkControl, NodeFacts, PrimaryStatus } from '../../replication/link/link-sides.ts'
-import { newAuthority } from '../../replication/set/certificates.ts'
+import { type KeyedCertificate, newAuthority } from '../../replication/set/certificates.ts'
 import {
   changePrimary,
   demotePrimary,
@@ -19,6 +19,8 @@ import {
   requireClusterAddress,
 } from '../../replication/set/changing-hands.ts'
 import type { FamilyOperation } from '../../replication/set/family-operations.ts'
+import { type Mended, mendHalfPart } from '../../replication/set/half-part.ts'
+import type { SetName } from '../../replication/set/peer-name.ts'
 import { disableFamily, handsOver, requireKept, requireOperation } from '../../replication/set/primary-operations.ts'
 import {
   readReach,
@@ -187,6 +189,8 @@ export class ChangingRoles {
     const { setId, epoch } = await view.transaction(async (tx) => (await readState(tx, family)) ?? gone())
     const authority = newAuthority({ setId, family }, { random, nowMs })
     const historyId = random.bytes(HISTORY_ID_BYTES)
+    let another: KeyedCertificate | undefined
+    const authorityOf = (set: SetName): KeyedCertificate => (another ??= newAuthority(set, { random, nowMs }))
     try {
       await secondarySide.whileNothingComes(family, async () => {
         if (asked.isDrained && clock.monotonicMs() - asked.startedAtMs > PROMOTION_MS)
@@ -196,7 +200,10 @@ export class ChangingRoles {
         const followed = parted?.isOwnLog ? undefined : origins.find((origin) => origin.family === family)
         const promotion = { family, authority, clusterAddress, historyId, followed, nowMs }
         const next = { id: historyId, knownIndex: knownIndex(primaryIndex), knownEpoch: epoch }
+        let mended: Mended = 'whole'
         const begin = async (tx: ViewTransaction): Promise<void> => {
+          const isHalf = family === 'dr' && (await readTransfer(tx, family)) !== undefined
+          mended = isHalf ? await mendHalfPart(tx, authorityOf) : 'whole'
           await promotePrimary(tx, promotion)
           if (family === 'dr') await comparesInPlace(tx)
           tx.delete(transferPath(family))
@@ -204,9 +211,12 @@ export class ChangingRoles {
         }
         const isDone = async (): Promise<boolean> => (await this.#modeOf(family)) === 'primary'
         await this.#beginHistory(begin, next, isDone, await this.#termsAfter(family))
+        const warning = MENDED[mended]
+        if (warning !== undefined) this.#parts.log('warn', warning)
       })
     } finally {
       authority.key.fill(0)
+      another?.key.fill(0)
     }
   }
 
@@ -402,6 +412,16 @@ function lackOfLink(primary: PrimaryStatus | undefined): Lack {
   if (unheardMs > MAX_UNHEARD_MS) return 'its link was slow, and more of the log of its primary was on its way'
   const missing = primaryIndex - progress.index
   return missing > 0 ? `${missing} records of its primary are missing` : undefined
+}
+
+/** What the operator of a cluster that is promoted in the middle of a comparison has to know of its part in the set. */
+const MENDED: Readonly<Partial<Record<Mended, string>>> = {
+  'new authority':
+    'This cluster had half of the records of its primary as the primary of a performance set. It is the primary of ' +
+    'that set with a new authority: give each secondary a token of it, and its filter anew',
+  'no primary':
+    'This cluster had half of the records of its primary as a performance secondary. It follows no primary of that ' +
+    'set: give it a token of that one with "secondary/update-primary"',
 }
 
 const FILTERED =

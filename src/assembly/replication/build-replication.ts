@@ -174,6 +174,11 @@ class OwnReplication implements ReplicationRoom {
       activate: seal.activate,
       follow: (bundle) => seal.follow(bundle, 'any'),
     })
+    const toPrimary = new PrimaryLink({
+      ask: (call, body) => control.ask(call, body),
+      timers: world.timers,
+      primaryAddress,
+    })
     const changingRoles = new ChangingRoles({
       view: this.#view,
       store,
@@ -187,6 +192,7 @@ class OwnReplication implements ReplicationRoom {
       secondarySide,
       activating,
       facts,
+      filteredHere: () => toPrimary.filteredHere(),
       changed,
     })
     this.operations = new OwnOperations({
@@ -204,11 +210,7 @@ class OwnReplication implements ReplicationRoom {
       changed,
       changingAuthority,
       reading,
-      toPrimary: new PrimaryLink({
-        ask: (call, body) => control.ask(call, body),
-        timers: world.timers,
-        primaryAddress,
-      }),
+      toPrimary,
     })
     this.#renewal = new PeriodicTask(
       async () => {

@@ -5,7 +5,8 @@
 import type { Log } from '../../lib/log.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
 import type { World } from '../../lib/world.ts'
-import { PURGED, readState, setPath } from '../../replication/set/records.ts'
+import { owesPurge, putPurged } from '../../replication/set/purge-note.ts'
+import { readState, type SetReader } from '../../replication/set/records.ts'
 import { isClosed } from '../../storage/errors.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import type { KeptReach } from './kept-reach.ts'
@@ -49,15 +50,14 @@ export class FollowedPurge {
   async #follow(): Promise<number> {
     const { view, kept, purge } = this.#parts
     const { purgedAt } = await kept.noted()
-    const path = setPath('dr', 'purged')
-    const isNew = await view.transaction(async (tx) => {
-      const stored = await tx.get(path)
-      const last = stored === undefined ? 0 : PURGED.decode(stored).at
-      return (await readState(tx, 'dr'))?.mode === 'secondary' && purgedAt !== 0 && purgedAt !== last
-    })
-    if (!isNew) return Infinity
+    const isSecondary = async (tx: SetReader): Promise<boolean> => (await readState(tx, 'dr'))?.mode === 'secondary'
+    const owes = await view.transaction(async (tx) => (await isSecondary(tx)) && owesPurge(tx, purgedAt))
+    if (!owes) return Infinity
     await purge()
-    await view.transaction(async (tx) => tx.put(path, PURGED.encode({ at: purgedAt })))
+    // If it was promoted meanwhile, the purge of its own comes, and this note is of no use.
+    await view.transaction(async (tx) => {
+      if (await isSecondary(tx)) putPurged(tx, purgedAt)
+    })
     return Infinity
   }
 }

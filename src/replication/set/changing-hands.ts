@@ -15,6 +15,7 @@ import type { KeyedCertificate } from './certificates.ts'
 import { clearHandingOver } from './handing-over-note.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { requireKept, requireOperation, wipeFamily } from './primary-operations.ts'
+import { owesPurgeInPlace } from './purge-note.ts'
 import {
   PARTED,
   placeNote,
@@ -60,6 +61,7 @@ export async function promotePrimary(tx: SetTransaction, promotion: Promotion): 
   const epoch = state.epoch + 1
   const promotions = [...(await readPromotions(tx, family)), noteOf(promotion, epoch)]
   const former = family === 'dr' ? await formerOf(tx, family) : []
+  if (family === 'dr') await owesPurgeInPlace(tx)
   await wipeFamily(tx, family)
   putState(tx, family, { mode: 'primary', setId: state.setId, epoch, clusterAddress, isFenced: false, sinceMs: nowMs })
   tx.put(setPath(family, 'authority'), authority.certificate)

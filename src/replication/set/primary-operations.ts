@@ -13,6 +13,7 @@ import { type FamilyOperation, refusalOfOperation } from './family-operations.ts
 import { isHandingOver } from './handing-over-note.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { faultOfPeerId, peerSegment } from './peer-name.ts'
+import { owesPurgeInPlace } from './purge-note.ts'
 import {
   allSecondaries,
   EVERYTHING,
@@ -115,6 +116,7 @@ export async function disableFamily(
 ): Promise<void> {
   await requireOperation(tx, family, operation)
   await requireNoHandingOver(tx)
+  if (family === 'dr' && operation === 'secondary/disable') await owesPurgeInPlace(tx)
   await wipeFamily(tx, family)
   // A DR secondary has the records of its primary for performance replication: there cannot be two of that one.
   if (family === 'dr' && operation === 'secondary/disable') await wipeFamily(tx, 'performance')

@@ -297,13 +297,18 @@ test('who takes the place of a performance secondary compares what it has, and i
   assert.equal(done.status, 200, JSON.stringify(done.body))
 })
 
-test('clients of who takes the place of a performance secondary read by their indexes, its primary away', async () => {
-  const { servers, primary, secondary, standIn, token } = await withStandIn(631, 'secondary')
-  const send = (to: ReplicatedServer, method: string, path: string, index = '') => {
+/** With the index of an answer, or without. */
+const sendingIn =
+  ({ time }: Pick<Awaited<ReturnType<typeof withStandIn>>['servers'], 'time'>) =>
+  (to: ReplicatedServer, method: string, path: string, index = '') => {
     const request = wireRequest(method, path, method === 'GET' ? undefined : POLICY, to.rootToken ?? '')
     const headers = index === '' ? request.headers : { ...request.headers, index }
-    return servers.time.until(to.server.node.core.handle({ ...request, headers }))
+    return time.until(to.server.node.core.handle({ ...request, headers }))
   }
+
+test('clients of who takes the place of a performance secondary read by their indexes, its primary away', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(631, 'secondary')
+  const send = sendingIn(servers)
   const written = await send(secondary, 'PUT', 'sys/policies/acl/mine')
   const before = written.headers?.[INDEX_HEADER] ?? assert.fail('it has one')
   await servers.level(primary, secondary, 60_000, FAMILY)
@@ -318,6 +323,32 @@ test('clients of who takes the place of a performance secondary read by their in
     const read = await send(standIn, 'GET', 'sys/policies/acl/mine', index)
     assert.equal(read.status, 200, bodyText(read))
   }
+})
+
+test('who was compared with a stand-in that had less says so to who has read more', async () => {
+  const { servers, primary, secondary, standIn, token } = await withStandIn(635, 'secondary')
+  const send = sendingIn(servers)
+  servers.cut(secondary, standIn)
+  servers.cut(primary, standIn)
+  const written = await send(secondary, 'PUT', 'sys/policies/acl/mine')
+  const index = written.headers?.[INDEX_HEADER] ?? assert.fail('it has one')
+  await servers.level(primary, secondary, 60_000, FAMILY)
+  assert.equal((await send(secondary, 'GET', 'sys/policies/acl/mine', index)).status, 200)
+  assert.equal((await promote(standIn, token, { force: true })).status, 200)
+  servers.cut(primary, secondary)
+  servers.heal(secondary, standIn)
+  await servers.time.pass(15_000)
+  await secondary.must('POST', `${DR}/primary/demote`)
+  const given = { dr_operation_token: token, token: await servers.token(standIn, 'old') }
+  assert.equal((await secondary.call('POST', `${DR}/secondary/update-primary`, given, '')).status, 200)
+  await servers.level(standIn, secondary)
+  await servers.time.pass(2_000)
+  assert.equal((await promote(secondary, token)).status, 200)
+  assert.equal((await send(secondary, 'GET', 'sys/policies/acl/mine')).status, 404)
+  assert.equal((await send(secondary, 'GET', 'sys/policies/acl/mine', index)).status, 412)
+  servers.heal(primary, secondary)
+  await servers.level(primary, secondary, 60_000, FAMILY)
+  assert.equal((await send(secondary, 'GET', 'sys/policies/acl/mine', index)).status, 200)
 })
 
 test('a performance secondary that was demoted for DR takes nothing of that set, over a new link either', async () => {

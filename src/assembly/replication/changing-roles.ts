@@ -206,6 +206,7 @@ export class ChangingRoles {
         if (asked.isDrained && clock.monotonicMs() - asked.startedAtMs > PROMOTION_MS)
           throw notNow('its primary handed over, and may write again by now: try again')
         const { origins } = await store.position()
+        const place = origins.find((origin) => origin.family === 'performance')
         const parted = await view.transaction((tx) => readParted(tx, family))
         const followed = parted?.isOwnLog ? undefined : origins.find((origin) => origin.family === family)
         const promotion = { family, authority, clusterAddress, historyId, followed, nowMs }
@@ -214,8 +215,8 @@ export class ChangingRoles {
         const begin = async (tx: ViewTransaction): Promise<void> => {
           const isHalf = family === 'dr' && (await readTransfer(tx, family)) !== undefined
           mended = isHalf ? await mendHalfPart(tx, authorityOf) : 'whole'
+          if (family === 'dr') await comparesInPlace(tx, place)
           await promotePrimary(tx, promotion)
-          if (family === 'dr') await comparesInPlace(tx)
           tx.delete(transferPath(family))
           putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs, takesPlace: family === 'dr' })
         }

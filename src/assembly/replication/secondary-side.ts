@@ -4,8 +4,10 @@
 //   root/core/replication/transfer/dr            the copy or comparison that is running; missing: what is here is whole
 //   root/core/replication/performance/transfer   the same in the family performance
 //   root/core/replication/performance/compares   the comparison that it begins with, as it took another one's place
+
 import { describeCause } from '../../core/describe-cause.ts'
 import { X25519_BYTES, x25519Key } from '../../crypto/primitives/hpke.ts'
+import { encodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
 import { oneOf, text } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
@@ -25,6 +27,7 @@ import {
   SETS_FOLDER,
   type SetReader,
   type SetTransaction,
+  STOOD,
   setPath,
 } from '../../replication/set/records.ts'
 import {
@@ -46,7 +49,7 @@ import { isOwnPart, scopeOfKey } from '../../storage/classes.ts'
 import { type Adopted, type Store, systemScope, type Transaction, type TreeBucket } from '../../storage/contract.ts'
 import { StorageRefused } from '../../storage/errors.ts'
 import type { Invalidation } from '../../storage/invalidation.ts'
-import type { ReplicationFamily } from '../../storage/peer-log.ts'
+import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
@@ -258,12 +261,19 @@ export class SecondarySide implements SecondaryOwner {
     if (batch.mode === 'anew') {
       const fork = batch.fork ?? (await this.#ownFork(family))
       if (fork !== undefined) await this.#parts.keepUndone(family, fork)
+      if (family === 'dr') await this.#noteStood()
     }
     const outcome = await this.#keepers[family].take(await this.#narrowed(family, batch))
     if (outcome.kind === 'adopted' && batch.reach !== undefined) this.#sweep.due()
     const isEnd = outcome.kind === 'adopted' && batch.mode === 'redo' && batch.transfer === undefined
     if (isEnd) await this.#isWhole(family)
     return outcome
+  }
+
+  async #noteStood(): Promise<void> {
+    const { view, store } = this.#parts
+    const stood = STOOD.encode(stoodAt(await performancePlace(store)))
+    await view.transaction(async (tx) => tx.put(setPath('dr', 'stood'), stood))
   }
 
   /** With news of what this cluster is to have: what shows the rest goes in the same step. */
@@ -305,7 +315,7 @@ export class SecondarySide implements SecondaryOwner {
       })
     const gone = isFollowing ? keys.filter((key) => !isOwnPart(key)) : []
     if (gone.length === 0) return true
-    const at = (await store.position()).origins.find(({ family }) => family === 'performance')
+    const at = await performancePlace(store)
     if (at === undefined) return false
     const taken = await rotation.adopt([], { mode: 'redo', after: at, at, state: { entries: [], gone } })
     if (taken.kind !== 'adopted') throw new StorageRefused(taken.sentence)
@@ -444,17 +454,30 @@ const COMPARES_KEY = SETS_FOLDER + COMPARES
 /**
  * Who takes the place of a performance secondary compares what it has with the primary of that set. What a comparison
  * brings names no place in the log of that one, so what is here may be newer than the place that is known. The log
- * behind that place would bring back for a while what was made and removed since.
+ * behind that place would bring back for a while what was made and removed since. `place`: where this cluster stands in
+ * that log. To be called before the cluster stops being a DR secondary.
  */
-export async function comparesInPlace(tx: SetTransaction): Promise<void> {
+export async function comparesInPlace(tx: SetTransaction, place: Origin | undefined): Promise<void> {
   const state = await readState(tx, 'performance')
   if (state?.mode !== 'secondary') return
   // Half of a copy or comparison, in either family, is not all up to any place.
   const running = await Promise.all(REPLICATION_FAMILIES.map((family) => tx.get(transferPath(family))))
   const isHalf = running.some((note) => note !== undefined)
-  const path = isHalf ? transferPath('performance') : COMPARES
+  // What a comparison brought may be less than what was here, and only the log behind it says of which place it is.
+  const stored = await tx.get(setPath('dr', 'stood'))
+  const isOfBefore = stored?.equals(STOOD.encode(stoodAt(place))) ?? false
+  const path = isHalf || isOfBefore ? transferPath('performance') : COMPARES
   tx.put(path, TRANSFER_NOTE.encode({ what: 'difference', after: '' }))
 }
+
+/** Where a cluster stands in the log of its performance set. */
+async function performancePlace(store: Pick<Store, 'position'>): Promise<Origin | undefined> {
+  return (await store.position()).origins.find(({ family }) => family === 'performance')
+}
+
+const stoodAt = (place: Origin | undefined) => ({
+  place: place === undefined ? null : { historyId: encodeBase64(place.historyId), index: place.index },
+})
 
 async function receiverOf(tx: SetReader, family: ReplicationFamily): Promise<Buffer> {
   const seed = await tx.get(setPath(family, 'receiver'))

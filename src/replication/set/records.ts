@@ -26,6 +26,7 @@
 //   performance/filter/ID    which mounts a secondary is to get (paths-filter.ts)
 //   performance/reach        on a secondary: what its filter lets it have; missing: everything
 //   dr/purged                on a DR secondary: up to where it has forgotten what a filter keeps from its primary
+//   dr/stood                 on a DR secondary: where it stood in the log of a performance set when it was compared last
 //   dr/handing-over          on a primary that hands over (handing-over-note.ts)
 //   abandoned                histories that restores left; of class ignored
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
@@ -177,6 +178,14 @@ export const REACH = storedRecord('What a filter lets this cluster have', {
 })
 /** Up to where a DR secondary has forgotten what a filter keeps from its primary: as in REACH. */
 export const PURGED = storedRecord('What a DR secondary has forgotten', { at: count })
+/**
+ * Where a DR secondary stood in the log of a performance set when its last comparison with its primary began. That one
+ * names no place in that log, and may have less of it: only what its log brings afterwards says where this cluster
+ * stands. Null: nowhere.
+ */
+export const STOOD = storedRecord('Where a DR secondary stood when it was compared', {
+  place: nullable(group({ historyId: base64, index: count })),
+})
 /** What a secondary notes of its reach. `leaving`: scopes that are being removed; `leftPaths`: of their mounts. */
 export type NotedReach = {
   readonly reach: SetReach | undefined
@@ -295,6 +304,7 @@ export type SetEntry =
   | 'parted'
   | 'handing-over'
   | 'purged'
+  | 'stood'
   | 'promotions'
   | 'former'
   | 'reach'

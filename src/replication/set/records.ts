@@ -26,7 +26,7 @@
 //   performance/filter/ID    which mounts a secondary is to get (paths-filter.ts)
 //   performance/reach        on a secondary: what its filter lets it have; missing: everything
 //   dr/purged                on a DR secondary: up to where it has forgotten what a filter keeps from its primary
-//   dr/stood                 on a DR secondary: where it stood in the log of a performance set when it was compared last
+//   dr/stood                 on a DR secondary: where it stood in a performance set when it was last compared
 //   dr/handing-over          on a primary that hands over (handing-over-note.ts)
 //   abandoned                histories that restores left; of class ignored
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'

@@ -174,11 +174,6 @@ class OwnReplication implements ReplicationRoom {
       activate: seal.activate,
       follow: (bundle) => seal.follow(bundle, 'any'),
     })
-    const toPrimary = new PrimaryLink({
-      ask: (call, body) => control.ask(call, body),
-      timers: world.timers,
-      primaryAddress,
-    })
     const changingRoles = new ChangingRoles({
       view: this.#view,
       store,
@@ -192,7 +187,6 @@ class OwnReplication implements ReplicationRoom {
       secondarySide,
       activating,
       facts,
-      filteredHere: () => toPrimary.filteredHere(),
       changed,
     })
     this.operations = new OwnOperations({
@@ -210,7 +204,11 @@ class OwnReplication implements ReplicationRoom {
       changed,
       changingAuthority,
       reading,
-      toPrimary,
+      toPrimary: new PrimaryLink({
+        ask: (call, body) => control.ask(call, body),
+        timers: world.timers,
+        primaryAddress,
+      }),
     })
     this.#renewal = new PeriodicTask(
       async () => {

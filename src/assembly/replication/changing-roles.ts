@@ -38,7 +38,7 @@ import { type Store, systemScope, type Transaction } from '../../storage/contrac
 import { faultOfKnown } from '../../storage/log/histories.ts'
 import type { NewHistory, ReplicationFamily } from '../../storage/peer-log.ts'
 import { sealedTransaction, type View, type ViewTransaction } from '../../storage/sealed-storage.ts'
-import type { FilteredPaths, GivenActivation, GivenPromotion, ToldFormer } from '../../system/replication-operations.ts'
+import type { GivenActivation, GivenPromotion, ToldFormer } from '../../system/replication-operations.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
 import type { Activating } from './activating.ts'
@@ -51,8 +51,6 @@ const DRAIN_MS = 5_000
 const DRAIN_LOOK_MS = 50
 /** How long the answer to a promotion waits for the former primary to hear of it. */
 const TOLD_MS = 1_000
-/** How long a refusal waits for the primary to name what is missing. */
-const NAMED_MS = 1_000
 
 /** The parts that it works with. */
 export type ChangingRolesParts = {
@@ -68,8 +66,6 @@ export type ChangingRolesParts = {
   readonly secondarySide: Pick<SecondarySide, 'whileNothingComes' | 'standing'>
   readonly activating: Activating
   readonly facts: () => NodeFacts
-  /** What a filter keeps from this cluster, by the word of its primary. */
-  readonly filteredHere: () => Promise<FilteredPaths>
   /** Takes over the role and the links that the records say. */
   readonly changed: () => Promise<void>
 }
@@ -127,7 +123,7 @@ export class ChangingRoles {
         throw cause
       }
       await this.#becomes()
-      const isTold = hasFormer && (await this.#within(told, TOLD_MS)) === true
+      const isTold = hasFormer && (await this.#within(told, TOLD_MS))
       this.#told.delete(family)
       return !hasFormer ? 'nobody' : isTold ? 'told' : 'untold'
     })
@@ -136,13 +132,7 @@ export class ChangingRoles {
   /** What a filter keeps from a cluster would be lost by its promotion: no other one would get it any more. */
   async #requireUnfiltered(): Promise<void> {
     const { reach } = await this.#parts.view.transaction((tx) => readReach(tx))
-    if (reach === undefined) return
-    // A secondary keeps no names of what is filtered. Without a link nobody can say them.
-    const lacked = await this.#within(
-      this.#parts.filteredHere().catch(() => undefined),
-      NAMED_MS,
-    )
-    throw notNow(filteredSentence(lacked))
+    if (reach !== undefined) throw notNow(FILTERED)
   }
 
   /** Asks the primary to hand over, if there is a link. @throws SetRefused where it does not, unless forced */
@@ -394,9 +384,8 @@ export class ChangingRoles {
     }
   }
 
-  /** Undefined if it takes longer. */
-  #within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-    return Promise.race([promise, this.#pause(ms).then(() => undefined)])
+  async #within(promise: Promise<true>, ms: number): Promise<boolean> {
+    return Promise.race([promise, this.#pause(ms).then(() => false)])
   }
 
   #pause(ms: number): Promise<void> {
@@ -436,16 +425,8 @@ const MENDED: Readonly<Partial<Record<Mended, string>>> = {
     'set: give it a token of that one with "secondary/update-primary"',
 }
 
-/** Names in a sentence. */
-const MOST_NAMED = 10
-
-function filteredSentence(lacked: FilteredPaths | undefined): string {
-  const names = lacked === undefined ? [] : [...lacked.namespaces, ...lacked.mounts]
-  if (names.length === 0)
-    return 'a filter keeps mounts or namespaces of the set from it, which "primary/dynamic-filter" on the primary names'
-  const rest = names.length - MOST_NAMED
-  return `a filter keeps from it ${names.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`
-}
+const FILTERED =
+  'a filter keeps mounts or namespaces of the set from it, which "primary/dynamic-filter" on the primary names'
 
 function requireNothing(lack: Lack): void {
   if (lack !== undefined) throw notNow(lack)

@@ -555,19 +555,30 @@ export class RoleWatcher {
 
 const NO_RECORDS: RoleRecords = new Map()
 
+/** Decodes each stored value once: the same few are looked at behind every commit. */
+function decodedOnce<T>(decode: (stored: Buffer) => T): (stored: Buffer | undefined) => T | undefined {
+  const known = new WeakMap<Buffer, { readonly value: T }>()
+  return (stored) => {
+    if (stored === undefined) return undefined
+    const found = known.get(stored) ?? { value: decode(stored) }
+    known.set(stored, found)
+    return found.value
+  }
+}
+
+const reachOf = decodedOnce(decodeReach)
+const stateOf = decodedOnce((stored) => SET_STATE.decode(stored))
+
 /** True if a filter keeps something from the cluster that has this record, or did, and not all of it is removed. */
 export function isFilteredBy(stored: Buffer | undefined): boolean {
-  const noted = stored && decodeReach(stored)
+  const noted = reachOf(stored)
   return noted !== undefined && (noted.reach !== undefined || !isSwept(noted))
 }
 
 /** True for the key of an entry that clients write. */
 export const isOfClient = (key: string): boolean => key.startsWith('root/logical/') || key.startsWith('root/sys/')
 
-const stateIn = (records: RoleRecords): SetState | undefined => {
-  const stored = records.get('state')
-  return stored && SET_STATE.decode(stored)
-}
+const stateIn = (records: RoleRecords): SetState | undefined => stateOf(records.get('state'))
 
 const isFollowing = (state: SetState | undefined): boolean =>
   state?.mode === 'secondary' || state?.mode === 'bootstrapping'

@@ -75,33 +75,30 @@ test('ok prints a line for each phase, the sizes and the counts', (context) => {
   ])
 })
 
-const FAILURES = [
-  { phase: 'format and lint', path: 'src/lib/a.ts', text: 'export const a = 1;\n', says: 'src/lib/a.ts: format' },
-  {
-    phase: 'types',
-    path: 'src/lib/a.ts',
-    text: `export const a: number = 'b'\n`,
-    says: 'src/lib/a.ts(1,14): error TS',
-  },
-  { phase: 'tidy', path: 'src/lib/a.ts', text: 'export const a = () => Date.now()\n', says: 'src/lib/a.ts:1: Z-02' },
-  { phase: 'imports', path: 'src/a/b.ts', text: 'export {}\n', says: 'src/a/b.ts:1: belongs to no room' },
-  { phase: 'citations', path: 'src/lib/a.ts', text: '// decision 1\n', says: 'src/lib/a.ts:1: docs/decisions has no' },
-  {
-    phase: 'generated files',
+/** One fault for each phase, with what it says of it. */
+const FAULTS: Readonly<Record<string, { readonly path: string; readonly text: string; readonly says: string }>> = {
+  'format and lint': { path: 'src/lib/a.ts', text: 'export const a = 1;\n', says: 'src/lib/a.ts: format' },
+  types: { path: 'src/lib/b.ts', text: `export const b: number = 'b'\n`, says: 'src/lib/b.ts(1,14): error TS' },
+  tidy: { path: 'src/lib/c.ts', text: 'export const c = () => Date.now()\n', says: 'src/lib/c.ts:1: Z-02' },
+  imports: { path: 'src/a/d.ts', text: 'export {}\n', says: 'src/a/d.ts:1: belongs to no room' },
+  citations: { path: 'src/lib/e.ts', text: '// decision 1\n', says: 'src/lib/e.ts:1: docs/decisions has no' },
+  'generated files': {
     path: 'tools/generate.ts',
     text: 'process.exitCode = 1\n',
     says: 'tools/generate.ts --check failed: npm run generate',
   },
-]
-
-for (const { phase, path, text, says } of FAILURES) {
-  test(`ok ends at ${phase}, and says what is wrong`, (context) => {
-    const { status, said } = call('ok.ts', makeProject(context, { [path]: text, 'src/lib/a.test.ts': FAILING }))
-    assert.equal(status, 1, said)
-    assert.ok(said.includes(says), said)
-    assert.match(said, new RegExp(`^FAILED {2}${phase} +[\\d.]+ s\\n$`, 'm'))
-  })
 }
+
+test('ok says what is wrong in each phase, and runs no test then', (context) => {
+  const files = Object.fromEntries(Object.values(FAULTS).map(({ path, text }) => [path, text]))
+  const { status, said } = call('ok.ts', makeProject(context, { ...files, 'src/lib/z.test.ts': FAILING }))
+  assert.equal(status, 1, said)
+  for (const [phase, { says }] of Object.entries(FAULTS)) {
+    assert.ok(said.includes(says), `${phase}: ${said}`)
+    assert.match(said, new RegExp(`^FAILED {2}${phase} +[\\d.]+ s$`, 'm'))
+  }
+  assert.doesNotMatch(said, /# tests|one is not two/)
+})
 
 test('ok with a pattern runs the tests that it names and nothing else', (context) => {
   const root = makeProject(context, {

@@ -1,8 +1,10 @@
-// Runs everything that a merge needs, as `npm test` and `npm run ok`: one line for each phase. The first that fails
-// ends the run.
+// Runs everything that a merge needs, as `npm test` and `npm run ok`: one line for each phase. What is looked at without
+// running it goes first, all of it side by side. The tests run if nothing is wrong there.
 // With arguments only the tests that they name run: npm test -- src/auth
 // npm test -- --times FILE writes how long each test file took.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { checkImports, runtimePackages } from './check-imports.ts'
 import { citationFindings } from './citations.ts'
 import { GENERATED, staleOutputs } from './generated.ts'
@@ -14,7 +16,7 @@ import { formatFinding, readTree } from './tree.ts'
 type Phase = {
   readonly title: string
   /** Runs the phase. Returns what is wrong; empty if nothing is. */
-  readonly run: () => string
+  readonly run: () => string | Promise<string>
 }
 
 const root = process.cwd()
@@ -45,39 +47,50 @@ const PHASES: readonly Phase[] = [
 ]
 
 /** Runs a program of a development package. Returns its output if it failed. */
-function program(path: string, args: readonly string[]): string {
-  const { status, stdout, stderr, error } = spawnSync(process.execPath, [`node_modules/${path}`, ...args], {
+async function program(path: string, args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [`node_modules/${path}`, ...args], {
     cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  if (error !== undefined) return error.message
-  return status === 0 ? '' : `${stdout}${stderr}`.trim() || `${path} ended with exit code ${status}`
+  try {
+    const ended = once(child, 'close')
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    const [status] = await ended
+    return status === 0 ? '' : `${stdout}${stderr}`.trim() || `${path} ended with exit code ${status}`
+  } catch (cause) {
+    return String(cause)
+  }
 }
 
-function closePhase(title: string, well: boolean, startMs: number): void {
-  const seconds = ((performance.now() - startMs) / 1000).toFixed(1)
-  console.log(`${well ? 'ok    ' : 'FAILED'}  ${title.padEnd(16)} ${seconds} s`)
+function closePhase(title: string, well: boolean, ms: number): void {
+  console.log(`${well ? 'ok    ' : 'FAILED'}  ${title.padEnd(16)} ${(ms / 1000).toFixed(1)} s`)
 }
 
-function runPhases(): boolean {
-  return PHASES.every(({ title, run }) => {
-    const startMs = performance.now()
-    const wrong = run()
+/** Programs come first in the list: what runs in this process holds up none of them. */
+async function runPhases(): Promise<boolean> {
+  const startMs = performance.now()
+  const running = PHASES.map(async ({ run }) => {
+    const wrong = await run()
+    return { wrong, ms: performance.now() - startMs }
+  })
+  let isWell = true
+  for (const [at, { title }] of PHASES.entries()) {
+    const { wrong, ms } = (await running[at]) ?? { wrong: '', ms: 0 }
     if (wrong !== '') console.log(wrong)
-    closePhase(title, wrong === '', startMs)
-    return wrong === ''
-  })
+    closePhase(title, wrong === '', ms)
+    isWell &&= wrong === ''
+  }
+  return isWell
 }
 
 async function ok(options: TestOptions): Promise<boolean> {
   if (options.patterns.length === 0) {
-    if (!runPhases()) return false
+    if (!(await runPhases())) return false
     console.log(formatSizes(oversizes(tree), 0))
   }
   const startMs = performance.now()
   const well = await runTests(root, options)
-  closePhase('tests', well, startMs)
+  closePhase('tests', well, performance.now() - startMs)
   return well
 }
 

@@ -21,9 +21,11 @@ const TEST_FILES = '{src,test,tools,bench,emulator}/**/*.test.ts'
 export const LONGEST: readonly string[] = [
   'test/proofs/torture/kill.test.ts',
   'test/proofs/pages/runbooks.test.ts',
-  'test/proofs/bench/run.test.ts',
   'test/proofs/bench/replication.test.ts',
+  'test/conformance/storage.test.ts',
+  'test/proofs/bench/run.test.ts',
   'test/proofs/start/snapshot.test.ts',
+  'test/proofs/replication/filters.test.ts',
   'test/proofs/torture/power/power.test.ts',
   'test/proofs/faults/overload.test.ts',
   'test/proofs/start/lifecycle.test.ts',
@@ -32,7 +34,6 @@ export const LONGEST: readonly string[] = [
   'test/proofs/servers/authorisation.test.ts',
   'test/proofs/model/model.test.ts',
   'test/proofs/faults/audit-devices.test.ts',
-  'tools/ok.test.ts',
 ]
 /** A cache like the program's own: types are stripped once, not in every process and thread of the tests. */
 const COMPILE_CACHE = 'node_modules/.cache/keywright'

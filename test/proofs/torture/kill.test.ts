@@ -18,7 +18,7 @@ import { faultsOf } from '../../fixtures/store-faults.ts'
 import { Ledger, SHARED_KEY } from './ledger.ts'
 import { SharedRotations, Writer } from './writer.ts'
 
-const KILLS = Number(process.env.KILLS ?? '16')
+const KILLS = Number(process.env.KILLS ?? '12')
 const WRITERS = 6
 /** Threads that serve; each writer's connections are with some of them. */
 const SERVING = ['-threads=2']

@@ -361,6 +361,7 @@ export class Committer {
     this.#recent.add(
       index,
       operations.map(({ kind, key }) => ({ key, appears: (kind === 'put') !== (heads.get(key) !== undefined) })),
+      this.#clock.monotonicMs(),
     )
     moveHeads(heads, operations)
     return index
@@ -378,7 +379,7 @@ export class Committer {
     const move = moveOf(encoded)
     const moved = move === undefined ? this.#position : movedOn(this.#position, move)
     this.#position = { ...moved, origins: laterOrigins(moved.origins, origins) }
-    this.#recent.trim(this.committedIndex)
+    this.#recent.trim(this.committedIndex, this.#clock.monotonicMs())
     for (const { change, record } of encoded) {
       this.logKeeper.committed(record.length)
       this.treeKeeper.committed(change)

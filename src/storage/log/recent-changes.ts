@@ -1,11 +1,15 @@
 // The keys that the last commits changed, by index. A finishing transaction is checked against them. The memory is
-// bounded: a transaction that began before the oldest remembered change counts as having lost.
+// bounded, in keys and in time: a transaction that began before the oldest remembered change counts as having lost.
 import type { ReadSet, TouchedKey } from '../commit/read-set.ts'
 
 /** About 10 MB of keys at the longest; thousands of commits. */
 export const MAX_REMEMBERED_KEYS = 65_536
+/** Longer than a transaction runs. A store with little to do would keep the keys of hours, and each of them for nothing. */
+export const REMEMBERED_MS = 60_000
 
-type RecentChange = { readonly index: number; readonly keys: readonly TouchedKey[] }
+type RecentChange = { readonly index: number; readonly keys: readonly TouchedKey[]; readonly atMs: number }
+/** In the place of what is forgotten, until the list is made shorter. */
+const FORGOTTEN: RecentChange = { index: 0, keys: [], atMs: 0 }
 
 /** Changes that are durable, and those that are being written. Only the writing thread has one. */
 export class RecentChanges {
@@ -21,9 +25,12 @@ export class RecentChanges {
     this.#maxKeys = maxKeys
   }
 
-  /** Adds a change before it is written: a transaction of the same group may have read what it changes. */
-  add(index: number, keys: readonly TouchedKey[]): void {
-    this.#changes.push({ index, keys })
+  /**
+   * Adds a change before it is written: a transaction of the same group may have read what it changes. `atMs` is now, by
+   * a clock that only goes on.
+   */
+  add(index: number, keys: readonly TouchedKey[], atMs: number): void {
+    this.#changes.push({ index, keys, atMs })
     this.#keyCount += keys.length
   }
 
@@ -35,12 +42,16 @@ export class RecentChanges {
     }
   }
 
-  /** Forgets the oldest changes while there are too many; never one after `committedIndex`, which may be taken back. */
-  trim(committedIndex: number): void {
-    while (this.#keyCount > this.#maxKeys) {
+  /**
+   * Forgets the oldest changes while they are too many or too old; never one after `committedIndex`, which may be taken
+   * back.
+   */
+  trim(committedIndex: number, nowMs: number): void {
+    for (;;) {
       const oldest = this.#changes[this.#forgotten]
       if (oldest === undefined || oldest.index > committedIndex) break
-      this.#forgotten++
+      if (this.#keyCount <= this.#maxKeys && nowMs - oldest.atMs <= REMEMBERED_MS) break
+      this.#changes[this.#forgotten++] = FORGOTTEN
       this.#keyCount -= oldest.keys.length
       this.#floor = oldest.index
     }

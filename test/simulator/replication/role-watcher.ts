@@ -505,7 +505,15 @@ export class RoleWatcher {
     const state = this.stateOf(cluster)
     // The members of a set for performance share its keys, and its primary alone changes them.
     const isMember = this.#family === 'dr' && cluster.role.performance === 'secondary'
-    return !isMember && state?.mode === 'primary' && !state.isFenced && cluster.role[this.#family] === 'primary'
+    // As long as its role for disaster recovery is that of a secondary, it writes in no family.
+    const isStandIn = ['secondary', 'bootstrapping'].includes(cluster.role.dr)
+    return (
+      !isMember &&
+      !isStandIn &&
+      state?.mode === 'primary' &&
+      !state.isFenced &&
+      cluster.role[this.#family] === 'primary'
+    )
   }
 
   /**

@@ -351,6 +351,43 @@ test('who was compared with a stand-in that had less says so to who has read mor
   assert.equal((await send(secondary, 'GET', 'sys/policies/acl/mine', index)).status, 200)
 })
 
+/** Paths of all that was undone here and kept. */
+async function keptUndone(cluster: ReplicatedServer): Promise<readonly string[]> {
+  const { body } = await cluster.must('GET', 'sys/replication/undone')
+  const sets = body.data?.undone as readonly { readonly id: string }[]
+  const paths: string[] = []
+  for (const { id } of sets) {
+    const shown = await cluster.must('GET', `sys/replication/undone/${id}`)
+    const records = shown.body.data?.records as readonly { operations: readonly { path: string }[] }[]
+    paths.push(...records.flatMap(({ operations }) => operations.map(({ path }) => path)))
+  }
+  return paths
+}
+
+// The log of the lost primary is not among the histories of its stand-in, and is its own log all the same.
+test('what a stand-in has of a lost performance primary is kept when another primary of the set undoes it', async () => {
+  for (const isDemotedBefore of [true, false]) {
+    const { servers, primary, secondary, standIn, token } = await withStandIn(636, 'primary')
+    servers.cut(primary, secondary)
+    await write(primary, 3, 'ahead')
+    if (isDemotedBefore) await primary.must('POST', `${PERFORMANCE}/primary/demote`)
+    await servers.level(primary, standIn)
+    primary.kill()
+    await servers.time.pass(15_000)
+    await secondary.must('POST', `${PERFORMANCE}/secondary/promote`, { force: true })
+    await write(secondary, 1, 'new')
+    assert.equal((await promote(standIn, token, { force: true })).status, 200)
+    if (!isDemotedBefore) await standIn.must('POST', `${PERFORMANCE}/primary/demote`)
+    const given = { token: await servers.token(secondary, 'again', {}, FAMILY) }
+    const led = await standIn.call('POST', `${PERFORMANCE}/secondary/update-primary`, given)
+    assert.equal(led.status, 200, JSON.stringify(led.body))
+    await servers.level(secondary, standIn, 60_000, FAMILY)
+    assert.deepEqual([await has(standIn, 'ahead0'), await has(standIn, 'new0')], [false, true])
+    const kept = await keptUndone(standIn)
+    for (const each of [0, 1, 2]) assert.ok(kept.includes(`sys/policy/ahead${each}`), kept.join())
+  }
+})
+
 test('a performance secondary that was demoted for DR takes nothing of that set, over a new link either', async () => {
   const { servers, primary, secondary, token } = await withStandIn(632, 'secondary')
   await secondary.must('POST', `${DR}/primary/demote`)

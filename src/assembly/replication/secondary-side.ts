@@ -23,6 +23,7 @@ import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
   EVERYTHING,
   placeOfNote,
+  readPromotions,
   readState,
   SETS_FOLDER,
   type SetReader,
@@ -325,16 +326,21 @@ export class SecondarySide implements SecondaryOwner {
   /**
    * Where the own log parted, for a primary that does not know it: it took over from another one than this cluster
    * handed over to. The one that took over from this cluster has said it. Else it is not known, and all since the
-   * last promotion is kept, or since the log began: rather too much than the only copy lost.
+   * last promotion is kept, or since the log began: rather too much than the only copy lost. Who took a place in a
+   * performance set has what it followed for disaster recovery in its log too: that is of the own log of the place.
    */
   async #ownFork(family: ReplicationFamily): Promise<Place | undefined> {
     const { view, store } = this.#parts
-    const parted = await view.transaction((tx) => readParted(tx, family))
+    const { parted, inPlace } = await view.transaction(async (tx) => ({
+      parted: await readParted(tx, family),
+      inPlace: family === 'performance' ? await readPromotions(tx, 'dr') : [],
+    }))
     if (!parted?.isOwnLog) return undefined
     const histories = await store.histories()
     const told = parted.fork === null ? undefined : placeOfNote(parted.fork)
     if (told !== undefined && histories.some(({ id }) => id.equals(told.historyId))) return told
-    const last = histories.at(-1)
+    const began = new Set(inPlace.map(({ historyId }) => historyId))
+    const last = histories.findLast(({ id }) => !began.has(encodeBase64(id))) ?? histories.at(0)
     // The chain of a history begins with its id.
     return last && { historyId: last.id, index: last.startIndex - 1, chain: last.id }
   }

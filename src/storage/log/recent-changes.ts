@@ -4,7 +4,7 @@ import type { ReadSet, TouchedKey } from '../commit/read-set.ts'
 
 /** About 10 MB of keys at the longest; thousands of commits. */
 export const MAX_REMEMBERED_KEYS = 65_536
-/** Longer than a transaction runs. A store with little to do would keep the keys of hours, and each of them for nothing. */
+/** Longer than a transaction runs. A store with little to do would keep the keys of hours, each for nothing. */
 export const REMEMBERED_MS = 60_000
 
 type RecentChange = { readonly index: number; readonly keys: readonly TouchedKey[]; readonly atMs: number }
@@ -26,8 +26,8 @@ export class RecentChanges {
   }
 
   /**
-   * Adds a change before it is written: a transaction of the same group may have read what it changes. `atMs` is now, by
-   * a clock that only goes on.
+   * Adds a change before it is written: a transaction of the same group may have read what it changes. `atMs` is now,
+   * by a clock that only goes on.
    */
   add(index: number, keys: readonly TouchedKey[], atMs: number): void {
     this.#changes.push({ index, keys, atMs })

@@ -365,7 +365,7 @@ async function keptUndone(cluster: ReplicatedServer): Promise<readonly string[]>
 }
 
 // The log of the lost primary is not among the histories of its stand-in, and is its own log all the same.
-test('what a stand-in has of a lost performance primary is kept when another primary of the set undoes it', async () => {
+test('what a stand-in has of a lost performance primary is kept when another primary undoes it', async () => {
   for (const isDemotedBefore of [true, false]) {
     const { servers, primary, secondary, standIn, token } = await withStandIn(636, 'primary')
     servers.cut(primary, secondary)

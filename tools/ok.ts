@@ -1,5 +1,5 @@
-// Runs everything that a merge needs, as `npm test` and `npm run ok`: one line for each phase. What is looked at without
-// running it goes first, all of it side by side. The tests run if nothing is wrong there.
+// Runs everything that a merge needs, as `npm test` and `npm run ok`: one line for each phase. What is looked at
+// without running it goes first, all of it side by side. The tests run if nothing is wrong there.
 // With arguments only the tests that they name run: npm test -- src/auth
 // npm test -- --times FILE writes how long each test file took.
 import { spawn } from 'node:child_process'

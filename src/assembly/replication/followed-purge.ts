@@ -5,7 +5,7 @@
 import type { Log } from '../../lib/log.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
 import type { World } from '../../lib/world.ts'
-import { owesPurge, putPurged } from '../../replication/set/purge-note.ts'
+import { isCompared, owesPurge, putPurged } from '../../replication/set/purge-note.ts'
 import { readState, type SetReader } from '../../replication/set/records.ts'
 import { isClosed } from '../../storage/errors.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -22,7 +22,7 @@ type FollowedPurgeParts = {
   readonly log: Log
 }
 
-/** One server's. It does nothing while the server is no DR secondary. */
+/** One server's. It does nothing while the server is no DR secondary, nor while that is compared with its primary. */
 export class FollowedPurge {
   readonly #parts: FollowedPurgeParts
   readonly #task: PeriodicTask
@@ -50,14 +50,22 @@ export class FollowedPurge {
   async #follow(): Promise<number> {
     const { view, kept, purge } = this.#parts
     const { purgedAt } = await kept.noted()
-    const isSecondary = async (tx: SetReader): Promise<boolean> => (await readState(tx, 'dr'))?.mode === 'secondary'
-    const owes = await view.transaction(async (tx) => (await isSecondary(tx)) && owesPurge(tx, purgedAt))
+    const owes = await view.transaction(async (tx) => (await mayFollow(tx)) && owesPurge(tx, purgedAt))
     if (!owes) return Infinity
     await purge()
     // If it was promoted meanwhile, the purge of its own comes, and this note is of no use.
     await view.transaction(async (tx) => {
-      if (await isSecondary(tx)) putPurged(tx, purgedAt)
+      if (await mayFollow(tx)) putPurged(tx, purgedAt)
     })
     return Infinity
   }
+}
+
+/**
+ * True if all that the primary removed before it noted its purge is removed here too. A comparison brings the note and
+ * the removals in no order. A copy brings the log up to a place before anything as of that place.
+ */
+async function mayFollow(tx: SetReader): Promise<boolean> {
+  const state = await readState(tx, 'dr')
+  return state !== undefined && state.mode !== 'primary' && !(await isCompared(tx))
 }

@@ -9,7 +9,6 @@ import { describeCause } from '../../core/describe-cause.ts'
 import { X25519_BYTES, x25519Key } from '../../crypto/primitives/hpke.ts'
 import { encodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
-import { oneOf, text } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
 import type { FollowerStanding, SecondaryOwner, ShownStanding } from '../../replication/link/link-sides.ts'
@@ -21,6 +20,7 @@ import { forgetFormer, leavePlaceInSet, readParted, takeConflict } from '../../r
 import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
 import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
+  DR_TRANSFER,
   EVERYTHING,
   placeOfNote,
   readPromotions,
@@ -30,6 +30,7 @@ import {
   type SetTransaction,
   STOOD,
   setPath,
+  TRANSFER_NOTE,
 } from '../../replication/set/records.ts'
 import {
   activationWasHeard,
@@ -52,7 +53,6 @@ import { StorageRefused } from '../../storage/errors.ts'
 import type { Invalidation } from '../../storage/invalidation.ts'
 import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
-import { storedRecord } from '../../storage/stored-record.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import { BundleRefused, openBundle, type SealBundle, wipeBundle } from '../../system/seal/seal-bundle.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
@@ -60,13 +60,6 @@ import { FollowedPurge } from './followed-purge.ts'
 import { KeptReach } from './kept-reach.ts'
 import { contextOf } from './primary-side.ts'
 import { ReachSweep, type ReachSweepParts } from './reach-sweep.ts'
-
-/** A copy or a comparison that is running. */
-export const TRANSFER_NOTE = storedRecord('A note of a copy from the primary', {
-  what: oneOf('copy', 'difference'),
-  /** The key behind which a copy goes on. */
-  after: text,
-})
 
 /** What is noted of a filter, after the namespace. */
 const REACH_PREFIX = `core/replication/${setPath('performance', 'reach')}`
@@ -268,6 +261,8 @@ export class SecondarySide implements SecondaryOwner {
     if (outcome.kind === 'adopted' && batch.reach !== undefined) this.#sweep.due()
     const isEnd = outcome.kind === 'adopted' && batch.mode === 'redo' && batch.transfer === undefined
     if (isEnd) await this.#isWhole(family)
+    // What a comparison removed is gone now, as it is from the primary.
+    if (isEnd && family === 'dr') this.#followedPurge.due()
     return outcome
   }
 
@@ -444,7 +439,7 @@ export class SecondarySide implements SecondaryOwner {
  * this cluster in the middle of a comparison lacks what no log brings again.
  */
 export const transferPath = (family: ReplicationFamily): string =>
-  family === 'dr' ? 'transfer/dr' : 'performance/transfer'
+  family === 'dr' ? DR_TRANSFER : 'performance/transfer'
 
 /** The copy or comparison that is noted, or is to come first; undefined: what is here is whole. */
 export async function readTransfer(tx: SetReader, family: ReplicationFamily): Promise<Transfer | undefined> {

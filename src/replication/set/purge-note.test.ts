@@ -5,7 +5,7 @@ import { newAuthority } from './certificates.ts'
 import { promotePrimary } from './changing-hands.ts'
 import { disableFamily } from './primary-operations.ts'
 import { putPurged } from './purge-note.ts'
-import { EVERYTHING, encodeReach, readReach, setPath } from './records.ts'
+import { DR_TRANSFER, EVERYTHING, encodeReach, readReach, setPath, TRANSFER_NOTE } from './records.ts'
 import { becomeSecondary, copyIsWhole } from './secondary-operations.ts'
 
 const PURGED_AT = 70
@@ -45,3 +45,16 @@ for (const [name, end] of Object.entries({ 'is promoted': promote, 'leaves its s
       assert.deepEqual({ followed, mustPurge, purgedAt }, { followed, mustPurge: owes, purgedAt: PURGED_AT })
     }
   })
+
+test('a DR secondary that is promoted in the middle of a comparison forgets, whatever it has followed', async () => {
+  for (const [what, owes] of [
+    ['difference', true],
+    ['copy', false],
+  ] as const) {
+    const made = await standIn(43, PURGED_AT)
+    await made.cluster.run(async (tx) => tx.put(DR_TRANSFER, TRANSFER_NOTE.encode({ what, after: '' })))
+    await promote(made)
+    const { mustPurge } = await made.cluster.run((tx) => readReach(tx))
+    assert.equal(mustPurge, owes, what)
+  }
+})

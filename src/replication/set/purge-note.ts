@@ -1,6 +1,16 @@
 // Up to where a DR secondary has forgotten what a filter keeps from its primary, and what it owes when it stops
 // following that one.
-import { encodeReach, PURGED, readReach, type SetReader, type SetTransaction, setPath } from './records.ts'
+import {
+  DR_TRANSFER,
+  encodeReach,
+  isTelling,
+  PURGED,
+  readReach,
+  type SetReader,
+  type SetTransaction,
+  setPath,
+  TRANSFER_NOTE,
+} from './records.ts'
 
 const PATH = setPath('dr', 'purged')
 
@@ -15,9 +25,19 @@ export function putPurged(tx: SetTransaction, purgedAt: number): void {
   tx.put(PATH, PURGED.encode({ at: purgedAt }))
 }
 
-/** A cluster that stops being a DR secondary forgets by itself what it still owes: no primary says so any more. */
+/** True while this DR secondary is compared with its primary. */
+export async function isCompared(tx: SetReader): Promise<boolean> {
+  const stored = await tx.get(DR_TRANSFER)
+  return stored !== undefined && TRANSFER_NOTE.decode(stored).what === 'difference'
+}
+
+/**
+ * A cluster that stops being a DR secondary forgets by itself what it still owes: no primary says so any more. In the
+ * middle of a comparison it does not know what it owes: something may be removed here that its note does not tell of.
+ */
 export async function owesPurgeInPlace(tx: SetTransaction): Promise<void> {
   const noted = await readReach(tx)
-  if (await owesPurge(tx, noted.purgedAt))
+  const isUnknown = isTelling(noted) && (await isCompared(tx))
+  if (isUnknown || (await owesPurge(tx, noted.purgedAt)))
     tx.put(setPath('performance', 'reach'), encodeReach({ ...noted, mustPurge: true }))
 }

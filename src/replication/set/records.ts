@@ -186,6 +186,15 @@ export const PURGED = storedRecord('What a DR secondary has forgotten', { at: co
 export const STOOD = storedRecord('Where a DR secondary stood when it was compared', {
   place: nullable(group({ historyId: base64, index: count })),
 })
+/** The path of the copy or comparison of a DR secondary in the view. */
+export const DR_TRANSFER = 'transfer/dr'
+/** A copy or a comparison that is running. */
+export const TRANSFER_NOTE = storedRecord('A note of a copy from the primary', {
+  what: oneOf('copy', 'difference'),
+  /** The key behind which a copy goes on. */
+  after: text,
+})
+
 /** What a secondary notes of its reach. `leaving`: scopes that are being removed; `leftPaths`: of their mounts. */
 export type NotedReach = {
   readonly reach: SetReach | undefined

@@ -5,7 +5,7 @@
 import type { Log } from '../../lib/log.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
 import type { World } from '../../lib/world.ts'
-import { isCompared, owesPurge, putPurged } from '../../replication/set/purge-note.ts'
+import { isBeingCompared, owesPurge, putPurged } from '../../replication/set/purge-note.ts'
 import { readState, type SetReader } from '../../replication/set/records.ts'
 import { isClosed } from '../../storage/errors.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -67,5 +67,5 @@ export class FollowedPurge {
  */
 async function mayFollow(tx: SetReader): Promise<boolean> {
   const state = await readState(tx, 'dr')
-  return state !== undefined && state.mode !== 'primary' && !(await isCompared(tx))
+  return state !== undefined && state.mode !== 'primary' && !(await isBeingCompared(tx))
 }

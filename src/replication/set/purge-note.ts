@@ -26,7 +26,7 @@ export function putPurged(tx: SetTransaction, purgedAt: number): void {
 }
 
 /** True while this DR secondary is compared with its primary. */
-export async function isCompared(tx: SetReader): Promise<boolean> {
+export async function isBeingCompared(tx: SetReader): Promise<boolean> {
   const stored = await tx.get(DR_TRANSFER)
   return stored !== undefined && TRANSFER_NOTE.decode(stored).what === 'difference'
 }
@@ -37,7 +37,7 @@ export async function isCompared(tx: SetReader): Promise<boolean> {
  */
 export async function owesPurgeInPlace(tx: SetTransaction): Promise<void> {
   const noted = await readReach(tx)
-  const isUnknown = isTelling(noted) && (await isCompared(tx))
+  const isUnknown = isTelling(noted) && (await isBeingCompared(tx))
   if (isUnknown || (await owesPurge(tx, noted.purgedAt)))
     tx.put(setPath('performance', 'reach'), encodeReach({ ...noted, mustPurge: true }))
 }

@@ -41,7 +41,8 @@ export async function noteLostWrites(
 
 type Note = Awaited<ReturnType<typeof readPromotions>>[number]
 
-const placesOf = ({ historyId, followed }: Note): SetPromotion => ({
+/** Of a cluster that was in the middle of a copy or a comparison nobody knows what it had: all may be lost. */
+const placesOf = ({ historyId, followed, isHalf }: Note): SetPromotion => ({
   historyId: Buffer.from(historyId, 'base64'),
-  followed: followed === null ? undefined : placeOfNote(followed).index,
+  followed: followed === null ? undefined : isHalf ? 0 : placeOfNote(followed).index,
 })

@@ -8,7 +8,7 @@ import { StorageRefused } from '../../src/storage/errors.ts'
 import { has, operationToken, POLICY, promote, shareOf, write } from '../fixtures/failing-over.ts'
 import { wireRequest } from '../fixtures/memory-server.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
-import { performanceServers } from '../fixtures/replicated-servers.ts'
+import { bothWays, performanceServers } from '../fixtures/replicated-servers.ts'
 
 const PERFORMANCE = 'sys/replication/performance'
 const DR = 'sys/replication/dr'
@@ -349,6 +349,38 @@ test('who was compared with a stand-in that had less says so to who has read mor
   servers.heal(primary, secondary)
   await servers.level(primary, secondary, 60_000, FAMILY)
   assert.equal((await send(secondary, 'GET', 'sys/policies/acl/mine', index)).status, 200)
+})
+
+test('who is promoted in the middle of a comparison takes each index of before for one of a lost write', async () => {
+  for (const family of ['dr', FAMILY] as const) {
+    const { servers, primary, secondary, standIn, token } = await withStandIn(637, 'primary')
+    const send = sendingIn(servers)
+    const promoted = family === 'dr' ? standIn : secondary
+    primary.rootToken = 'root'
+    promoted.kill()
+    const written = await send(primary, 'PUT', 'sys/policies/acl/mine')
+    const index = written.headers?.[INDEX_HEADER] ?? assert.fail('it has one')
+    await primary.forgetLog()
+    for (const [from, to] of bothWays(primary, promoted)) servers.network.set(from, to, { delayMs: 1_000 })
+    await servers.time.until(promoted.restart(shareOf(primary)))
+    const isCompared = async () => (await promoted.status(family)).state === 'merkle-diff'
+    for (let each = 0; each < 200 && !(await isCompared()); each++) await servers.time.pass(100)
+    assert.ok(await isCompared())
+    primary.kill()
+    await servers.time.pass(20_000)
+    const path = `${PERFORMANCE}/secondary/promote`
+    const force = { force: true }
+    const done = family === 'dr' ? await promote(promoted, token, force) : await promoted.call('POST', path, force)
+    assert.equal(done.status, 200, JSON.stringify(done.body))
+    if (family === 'dr') promoted.rootToken = 'root'
+    const read = (by?: string) => send(promoted, 'GET', 'sys/policies/acl/mine', by)
+    assert.equal((await read()).status, 404)
+    const refused = await read(index)
+    assert.equal(refused.status, 412)
+    assert.match(bodyText(refused), /was lost in a failover/)
+    const next = (await send(promoted, 'PUT', 'sys/policies/acl/mine')).headers?.[INDEX_HEADER]
+    assert.equal((await read(next)).status, 200)
+  }
 })
 
 /** Paths of all that was undone here and kept. */

@@ -203,10 +203,10 @@ export class ChangingRoles {
         const next = { id: historyId, knownIndex: knownIndex(primaryIndex), knownEpoch: epoch }
         let mended: Mended = 'whole'
         const begin = async (tx: ViewTransaction): Promise<void> => {
-          const isHalf = family === 'dr' && (await readTransfer(tx, family)) !== undefined
-          mended = isHalf ? await mendHalfPart(tx, authorityOf) : 'whole'
+          const isHalf = (await tx.get(transferPath(family))) !== undefined
+          mended = isHalf && family === 'dr' ? await mendHalfPart(tx, authorityOf) : 'whole'
           if (family === 'dr') await comparesInPlace(tx, place)
-          await promotePrimary(tx, promotion)
+          await promotePrimary(tx, { ...promotion, isHalf })
           tx.delete(transferPath(family))
           putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs, takesPlace: family === 'dr' })
         }

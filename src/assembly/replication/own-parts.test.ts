@@ -102,7 +102,13 @@ test('a damaged record of who a promoted cluster was leaves it its part as prima
   const told: string[] = []
   const world = { random: cluster.random, clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 } }
   const own = new OwnParts(world, (level, message) => void told.push(`${level} ${message}`))
-  const note = { epoch: 2, historyId: RECEIVER.subarray(16).toString('base64'), followed: null, atMs: NOW }
+  const note = {
+    epoch: 2,
+    historyId: RECEIVER.subarray(16).toString('base64'),
+    followed: null,
+    isHalf: false,
+    atMs: NOW,
+  }
   await cluster.run(async (tx) => putPromotions(tx, 'dr', [note]))
   for (const entry of ['former', 'former-key', 'former-receiver'])
     cluster.view.plant(`dr/${entry}`, Buffer.from('no such record'))

@@ -44,6 +44,8 @@ export type Promotion = {
   readonly historyId: Buffer
   /** What of the former primary's log is applied; undefined: nothing since this cluster was a primary itself. */
   readonly followed: Omit<Origin, 'family'> | undefined
+  /** Not all up to there is here: a copy or a comparison was running. */
+  readonly isHalf?: boolean
   readonly nowMs: number
 }
 
@@ -90,11 +92,12 @@ async function takePlaceInSet(tx: SetTransaction, promotion: Promotion, epochOfD
   putPromotions(tx, 'performance', [...(await readPromotions(tx, 'performance')), noteOf(promotion, epoch)])
 }
 
-function noteOf({ historyId, followed, nowMs }: Promotion, epoch: number) {
+function noteOf({ historyId, followed, isHalf = false, nowMs }: Promotion, epoch: number) {
   return {
     epoch,
     historyId: encodeBase64(historyId),
     followed: followed === undefined ? null : placeNote(followed),
+    isHalf,
     atMs: nowMs,
   }
 }

@@ -249,6 +249,8 @@ export const PROMOTIONS = storedRecord('The promotions of this cluster', {
       historyId: base64,
       /** What of the former primary's log was applied; null where there was none. */
       followed: nullable(PLACE),
+      /** It was in the middle of a copy or a comparison, so not all up to there was here. */
+      isHalf: otherwise(flag, false),
       atMs: count,
     }),
   ),

@@ -1,10 +1,10 @@
 // What a DR secondary has of its primary's part in performance replication may be half of it: the operator promotes it
 // by force in the middle of a copy or a comparison. The records of that part come in no order then, some of them of
 // this primary and some of an earlier one. What does not fit together is of no use, and a cluster that took it for its
-// own could neither serve its set nor follow it.
-import type { ReadCertificate } from '../../crypto/signatures/certificate.ts'
+// own could neither serve its set nor follow it. Of a registry and its filters nobody knows what is missing.
 import { StorageCorrupt } from '../../storage/errors.ts'
-import { CertificateRefused, type KeyedCertificate, publicKeyOf, readAuthority } from './certificates.ts'
+import { type KeyedCertificate, publicKeyOf } from './certificates.ts'
+import { readParted } from './changing-hands.ts'
 import type { SetName } from './peer-name.ts'
 import { wipeFamily } from './primary-operations.ts'
 import {
@@ -25,7 +25,6 @@ import { ownIdentity } from './secondary-operations.ts'
 const FAMILY = 'performance'
 const OF_PRIMARIES = ['authority', 'authority-key', 'next-authority', 'next-authority-key', 'old-authority'] as const
 const WHO = ['identity', 'leaf-key', 'receiver'] as const
-const OF_ACTIVATIONS = ['activation', 'activation-of', 'activation-receiver'] as const
 
 /**
  * What became of the part. `whole`: it fits together. `new authority`: the cluster is the primary of its set, and every
@@ -47,43 +46,13 @@ export async function mendHalfPart(tx: SetTransaction, authorityOf: AuthorityOf)
     return 'none'
   }
   if (state.mode === 'primary') {
-    if (await isPrimary(tx, state)) return 'whole'
+    // Of a secondary whose entry has come the filter may not have: it would get what is forbidden.
     await beginAnew(tx, state, authorityOf)
     return 'new authority'
   }
   if (await isSecondary(tx)) return 'whole'
   await leaveAll(tx, state)
   return 'no primary'
-}
-
-async function isPrimary(tx: SetReader, { setId }: SetState): Promise<boolean> {
-  if (await hasOneOf(tx, [...WHO, ...OF_ACTIVATIONS, 'parted'])) return false
-  const set = { setId, family: FAMILY } as const
-  if ((await halfOf(tx, set, 'authority')) !== 'fits') return false
-  return (await halfOf(tx, set, 'next-authority')) !== 'differs'
-}
-
-/** Whether an authority and its private number are of one another. */
-async function halfOf(
-  tx: SetReader,
-  set: SetName,
-  entry: 'authority' | 'next-authority',
-): Promise<'fits' | 'differs' | 'absent'> {
-  const [certificate, key] = [await tx.get(setPath(FAMILY, entry)), await tx.get(setPath(FAMILY, `${entry}-key`))]
-  if (certificate === undefined && key === undefined) return 'absent'
-  if (certificate === undefined || key === undefined) return 'differs'
-  const fits = read(() => readAuthority(set, certificate))?.spki.equals(publicKeyOf(key)) === true
-  key.fill(0)
-  return fits ? 'fits' : 'differs'
-}
-
-function read(reading: () => ReadCertificate): ReadCertificate | undefined {
-  try {
-    return reading()
-  } catch (cause) {
-    if (!(cause instanceof CertificateRefused)) throw cause
-    return undefined
-  }
 }
 
 async function isSecondary(tx: SetReader): Promise<boolean> {
@@ -123,13 +92,20 @@ async function beginAnew(tx: SetTransaction, state: SetState, authorityOf: Autho
   tx.put(setPath(FAMILY, 'authority-key'), authority.key)
 }
 
-/** A secondary of the same set that follows nobody. What a filter takes from it stays: the next primary says anew. */
+/**
+ * A secondary of the same set that follows nobody. What a filter takes from it stays: the next primary says anew. That
+ * its log may be its own stays too: rather too much is kept of what is undone than the only copy lost.
+ */
 async function leaveAll(tx: SetTransaction, state: SetState): Promise<void> {
   const promotions = await readPromotions(tx, FAMILY)
   const reach = await tx.get(setPath(FAMILY, 'reach'))
+  const parted = await readParted(tx, FAMILY)
   await wipeFamily(tx, FAMILY)
   putState(tx, FAMILY, { ...state, mode: 'secondary', clusterAddress: '', isFenced: false })
   putPromotions(tx, FAMILY, promotions)
   if (reach !== undefined) tx.put(setPath(FAMILY, 'reach'), reach)
-  tx.put(setPath(FAMILY, 'parted'), PARTED.encode({ isOwnLog: false, isBehind: true, fork: null }))
+  tx.put(
+    setPath(FAMILY, 'parted'),
+    PARTED.encode({ isOwnLog: parted?.isOwnLog ?? false, isBehind: true, fork: parted?.fork ?? null }),
+  )
 }

@@ -69,13 +69,13 @@ function closePhase(title: string, well: boolean, ms: number): void {
 /** Programs come first in the list: what runs in this process holds up none of them. */
 async function runPhases(): Promise<boolean> {
   const startMs = performance.now()
-  const running = PHASES.map(async ({ run }) => {
+  const running = PHASES.map(async ({ title, run }) => {
     const wrong = await run()
-    return { wrong, ms: performance.now() - startMs }
+    return { title, wrong, ms: performance.now() - startMs }
   })
   let isWell = true
-  for (const [at, { title }] of PHASES.entries()) {
-    const { wrong, ms } = (await running[at]) ?? { wrong: '', ms: 0 }
+  for (const phase of running) {
+    const { title, wrong, ms } = await phase
     if (wrong !== '') console.log(wrong)
     closePhase(title, wrong === '', ms)
     isWell &&= wrong === ''

@@ -6,11 +6,11 @@ import { Arrivals, type Progress } from '../replication/consistency/arrivals.ts'
 import { IndexKey } from '../replication/consistency/index-key.ts'
 import { DEFAULT_CONSISTENCY } from '../replication/consistency/settings.ts'
 import { SETS_FOLDER } from '../replication/set/records.ts'
+import { transferPath } from '../replication/set/transfer-note.ts'
 import { systemScope } from '../storage/contract.ts'
 import type { StorageRoom } from './build-storage.ts'
 import { readLostWrites } from './lost-writes.ts'
 import type { NodeParts, ToWriter } from './node-parts.ts'
-import { transferPath } from './replication/secondary-side.ts'
 
 const TRANSFER = SETS_FOLDER + transferPath('performance')
 

@@ -32,6 +32,7 @@ import {
 } from '../../replication/set/records.ts'
 import { type KeptActivation, movePrimary } from '../../replication/set/secondary-operations.ts'
 import { putTakenOver } from '../../replication/set/taken-over.ts'
+import { comparesInPlace, isHalf, readTransfer, transferPath } from '../../replication/set/transfer-note.ts'
 import { HISTORY_ID_BYTES } from '../../storage/backend.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
@@ -44,7 +45,7 @@ import type { TreeChecks } from '../../system/tree-checks.ts'
 import type { Activating } from './activating.ts'
 import { type HandingOver, OPERATOR, PROMOTION_MS } from './handing-over.ts'
 import { answeringOf, HAS_NO_PRIMARY } from './moving-primary.ts'
-import { comparesInPlace, readTransfer, type SecondarySide, transferPath } from './secondary-side.ts'
+import type { SecondarySide } from './secondary-side.ts'
 
 /** How long a demotion waits for secondaries that have not got all of the log. */
 const DRAIN_MS = 5_000
@@ -203,10 +204,10 @@ export class ChangingRoles {
         const next = { id: historyId, knownIndex: knownIndex(primaryIndex), knownEpoch: epoch }
         let mended: Mended = 'whole'
         const begin = async (tx: ViewTransaction): Promise<void> => {
-          const isHalf = (await tx.get(transferPath(family))) !== undefined
-          mended = isHalf && family === 'dr' ? await mendHalfPart(tx, authorityOf) : 'whole'
+          const half = await isHalf(tx, family)
+          mended = half && family === 'dr' ? await mendHalfPart(tx, authorityOf) : 'whole'
           if (family === 'dr') await comparesInPlace(tx, place)
-          await promotePrimary(tx, { ...promotion, isHalf })
+          await promotePrimary(tx, { ...promotion, isHalf: half })
           tx.delete(transferPath(family))
           putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs, takesPlace: family === 'dr' })
         }

@@ -20,7 +20,6 @@ import { forgetFormer, leavePlaceInSet, readParted, takeConflict } from '../../r
 import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
 import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
-  DR_TRANSFER,
   EVERYTHING,
   placeOfNote,
   readPromotions,
@@ -28,9 +27,7 @@ import {
   SETS_FOLDER,
   type SetReader,
   type SetTransaction,
-  STOOD,
   setPath,
-  TRANSFER_NOTE,
 } from '../../replication/set/records.ts'
 import {
   activationWasHeard,
@@ -43,9 +40,10 @@ import {
   ownInstance,
   type RenewedLeaf,
 } from '../../replication/set/secondary-operations.ts'
+import { COMPARES, putStood, readTransfer, TRANSFER_NOTE, transferPath } from '../../replication/set/transfer-note.ts'
 import { HeldBack } from '../../replication/sink/held-back.ts'
 import { type SinkNote, sinkKeeper, type TakenWith } from '../../replication/sink/sink-keeper.ts'
-import type { SinkBatch, SinkKeeper, Transfer } from '../../replication/sink/sink-parts.ts'
+import type { SinkBatch, SinkKeeper } from '../../replication/sink/sink-parts.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import { isOwnPart, scopeOfKey } from '../../storage/classes.ts'
 import { type Adopted, type Store, systemScope, type Transaction, type TreeBucket } from '../../storage/contract.ts'
@@ -268,8 +266,8 @@ export class SecondarySide implements SecondaryOwner {
 
   async #noteStood(): Promise<void> {
     const { view, store } = this.#parts
-    const stood = STOOD.encode(stoodAt(await performancePlace(store)))
-    await view.transaction(async (tx) => tx.put(setPath('dr', 'stood'), stood))
+    const place = await performancePlace(store)
+    await view.transaction(async (tx) => putStood(tx, place))
   }
 
   /** With news of what this cluster is to have: what shows the rest goes in the same step. */
@@ -408,7 +406,8 @@ export class SecondarySide implements SecondaryOwner {
     if (this.#noted.get(family) === noted) return
     // Not of what was committed, but of what is tried: if it fails, the next one must store its note.
     this.#noted.delete(family)
-    if (family === 'performance' && (await tx.get(COMPARES_KEY)) !== undefined) tx.delete(systemScope, COMPARES_KEY)
+    if (family === 'performance' && (await tx.get(SETS_FOLDER + COMPARES)) !== undefined)
+      tx.delete(systemScope, SETS_FOLDER + COMPARES)
     if (transfer !== undefined) tx.put(systemScope, key, this.#parts.barrier.seal(key, TRANSFER_NOTE.encode(transfer)))
     else if ((await tx.get(key)) !== undefined) tx.delete(systemScope, key)
     else this.#noted.set(family, noted)
@@ -434,51 +433,10 @@ export class SecondarySide implements SecondaryOwner {
   }
 }
 
-/**
- * Path of the note in the view of the sets. In the family performance a DR secondary has it too: who takes the place of
- * this cluster in the middle of a comparison lacks what no log brings again.
- */
-export const transferPath = (family: ReplicationFamily): string =>
-  family === 'dr' ? DR_TRANSFER : 'performance/transfer'
-
-/** The copy or comparison that is noted, or is to come first; undefined: what is here is whole. */
-export async function readTransfer(tx: SetReader, family: ReplicationFamily): Promise<Transfer | undefined> {
-  const running = await tx.get(transferPath(family))
-  const stored = running ?? (family === 'performance' ? await tx.get(COMPARES) : undefined)
-  return stored === undefined ? undefined : TRANSFER_NOTE.decode(stored)
-}
-
-/** A comparison that has not begun: all up to the known place is here, so that clients can rely on it until then. */
-export const COMPARES = 'performance/compares'
-const COMPARES_KEY = SETS_FOLDER + COMPARES
-
-/**
- * Who takes the place of a performance secondary compares what it has with the primary of that set. What a comparison
- * brings names no place in the log of that one, so what is here may be newer than the place that is known. The log
- * behind that place would bring back for a while what was made and removed since. `place`: where this cluster stands in
- * that log. To be called before the cluster stops being a DR secondary.
- */
-export async function comparesInPlace(tx: SetTransaction, place: Origin | undefined): Promise<void> {
-  const state = await readState(tx, 'performance')
-  if (state?.mode !== 'secondary') return
-  // Half of a copy or comparison, in either family, is not all up to any place.
-  const running = await Promise.all(REPLICATION_FAMILIES.map((family) => tx.get(transferPath(family))))
-  const isHalf = running.some((note) => note !== undefined)
-  // What a comparison brought may be less than what was here, and only the log behind it says of which place it is.
-  const stored = await tx.get(setPath('dr', 'stood'))
-  const isOfBefore = stored?.equals(STOOD.encode(stoodAt(place))) ?? false
-  const path = isHalf || isOfBefore ? transferPath('performance') : COMPARES
-  tx.put(path, TRANSFER_NOTE.encode({ what: 'difference', after: '' }))
-}
-
 /** Where a cluster stands in the log of its performance set. */
 async function performancePlace(store: Pick<Store, 'position'>): Promise<Origin | undefined> {
   return (await store.position()).origins.find(({ family }) => family === 'performance')
 }
-
-const stoodAt = (place: Origin | undefined) => ({
-  place: place === undefined ? null : { historyId: encodeBase64(place.historyId), index: place.index },
-})
 
 async function receiverOf(tx: SetReader, family: ReplicationFamily): Promise<Buffer> {
   const seed = await tx.get(setPath(family, 'receiver'))

@@ -5,8 +5,9 @@ import { newAuthority } from './certificates.ts'
 import { promotePrimary } from './changing-hands.ts'
 import { disableFamily } from './primary-operations.ts'
 import { putPurged } from './purge-note.ts'
-import { DR_TRANSFER, EVERYTHING, encodeReach, readReach, setPath, TRANSFER_NOTE } from './records.ts'
+import { EVERYTHING, encodeReach, readReach, setPath } from './records.ts'
 import { becomeSecondary, copyIsWhole } from './secondary-operations.ts'
+import { TRANSFER_NOTE, transferPath } from './transfer-note.ts'
 
 const PURGED_AT = 70
 
@@ -52,7 +53,7 @@ test('a DR secondary that is promoted in the middle of a comparison forgets, wha
     ['copy', false],
   ] as const) {
     const made = await standIn(43, PURGED_AT)
-    await made.cluster.run(async (tx) => tx.put(DR_TRANSFER, TRANSFER_NOTE.encode({ what, after: '' })))
+    await made.cluster.run(async (tx) => tx.put(transferPath('dr'), TRANSFER_NOTE.encode({ what, after: '' })))
     await promote(made)
     const { mustPurge } = await made.cluster.run((tx) => readReach(tx))
     assert.equal(mustPurge, owes, what)

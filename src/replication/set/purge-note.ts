@@ -1,16 +1,7 @@
 // Up to where a DR secondary has forgotten what a filter keeps from its primary, and what it owes when it stops
 // following that one.
-import {
-  DR_TRANSFER,
-  encodeReach,
-  isTelling,
-  PURGED,
-  readReach,
-  type SetReader,
-  type SetTransaction,
-  setPath,
-  TRANSFER_NOTE,
-} from './records.ts'
+import { encodeReach, isTelling, PURGED, readReach, type SetReader, type SetTransaction, setPath } from './records.ts'
+import { readTransfer } from './transfer-note.ts'
 
 const PATH = setPath('dr', 'purged')
 
@@ -27,8 +18,7 @@ export function putPurged(tx: SetTransaction, purgedAt: number): void {
 
 /** True while this DR secondary is compared with its primary. */
 export async function isBeingCompared(tx: SetReader): Promise<boolean> {
-  const stored = await tx.get(DR_TRANSFER)
-  return stored !== undefined && TRANSFER_NOTE.decode(stored).what === 'difference'
+  return (await readTransfer(tx, 'dr'))?.what === 'difference'
 }
 
 /**

@@ -26,7 +26,7 @@
 //   performance/filter/ID    which mounts a secondary is to get (paths-filter.ts)
 //   performance/reach        on a secondary: what its filter lets it have; missing: everything
 //   dr/purged                on a DR secondary: up to where it has forgotten what a filter keeps from its primary
-//   dr/stood                 on a DR secondary: where it stood in a performance set when it was last compared
+//   dr/stood                 on a DR secondary: where it stood in a performance set before (transfer-note.ts)
 //   dr/handing-over          on a primary that hands over (handing-over-note.ts)
 //   abandoned                histories that restores left; of class ignored
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
@@ -178,23 +178,6 @@ export const REACH = storedRecord('What a filter lets this cluster have', {
 })
 /** Up to where a DR secondary has forgotten what a filter keeps from its primary: as in REACH. */
 export const PURGED = storedRecord('What a DR secondary has forgotten', { at: count })
-/**
- * Where a DR secondary stood in the log of a performance set when its last comparison with its primary began. That one
- * names no place in that log, and may have less of it: only what its log brings afterwards says where this cluster
- * stands. Null: nowhere.
- */
-export const STOOD = storedRecord('Where a DR secondary stood when it was compared', {
-  place: nullable(group({ historyId: base64, index: count })),
-})
-/** The path of the copy or comparison of a DR secondary in the view. */
-export const DR_TRANSFER = 'transfer/dr'
-/** A copy or a comparison that is running. */
-export const TRANSFER_NOTE = storedRecord('A note of a copy from the primary', {
-  what: oneOf('copy', 'difference'),
-  /** The key behind which a copy goes on. */
-  after: text,
-})
-
 /** What a secondary notes of its reach. `leaving`: scopes that are being removed; `leftPaths`: of their mounts. */
 export type NotedReach = {
   readonly reach: SetReach | undefined

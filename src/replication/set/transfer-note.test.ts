@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MemoryView } from '../../../test/fixtures/memory-view.ts'
-import { putState, STOOD, setPath, TRANSFER_NOTE } from '../../replication/set/records.ts'
-import { COMPARES, comparesInPlace, transferPath } from './secondary-side.ts'
+import { putState, setPath } from './records.ts'
+import { COMPARES, comparesInPlace, STOOD, TRANSFER_NOTE, transferPath } from './transfer-note.ts'
 
 const PLACE = { family: 'performance', historyId: Buffer.alloc(16, 3), index: 9, chain: Buffer.alloc(16, 4) } as const
 const STATE = { setId: 's', epoch: 1, clusterAddress: '', isFenced: false, sinceMs: 0 } as const

@@ -1,7 +1,8 @@
 // The notes of copies and comparisons that run, as the stores of simulated clusters have them.
-import { COMPARES, transferPath } from '../../../src/assembly/replication/secondary-side.ts'
+
 import { REPLICATION_FAMILIES } from '../../../src/replication/set/peer-name.ts'
 import { SETS_FOLDER } from '../../../src/replication/set/records.ts'
+import { COMPARES, transferPath } from '../../../src/replication/set/transfer-note.ts'
 import type { ReadStore } from '../../../src/storage/contract.ts'
 import type { ReplicationFamily } from '../../../src/storage/peer-log.ts'
 

@@ -204,8 +204,9 @@ test('undone records are shown to sudo where the cluster is promoted again, and 
   assert.deepEqual(left, [])
 })
 
-test('a secondary that had more of the former primary than the new one keeps just that', async () => {
-  const { servers, primary, secondary, token } = await pair(573)
+/** Two secondaries, of which `third` has two writes more of the primary. Both are cut off from it. */
+async function twoCutOff(seed: number) {
+  const { servers, primary, secondary, token } = await pair(seed)
   const third = await servers.start('three')
   await servers.activate(primary, third)
   await servers.level(primary, third)
@@ -221,10 +222,11 @@ test('a secondary that had more of the former primary than the new one keeps jus
   servers.cut(primary, third)
   await operate(secondary, token, 'promote', { force: true })
   await write(secondary, ['new0'])
-  await follow(servers, secondary, third, token)
-  await servers.level(secondary, third)
-  await servers.requireSame(secondary, third)
-  const set = onlyOne(await listed(third, token))
+  return { servers, secondary, third, token }
+}
+
+/** Shows that `extra0` and `extra1`, and nothing else, are kept in a set of what another cluster wrote. */
+async function requireExtra(third: ReplicatedServer, token: string, set: Listed): Promise<void> {
   assert.deepEqual([set.records, set.written_here, set.complete], [2, false, true])
   const records = await shown(third, token, set.id, { values: true })
   assert.deepEqual(paths(records), policies('extra0', 'extra1'))
@@ -233,6 +235,32 @@ test('a secondary that had more of the former primary than the new one keeps jus
     [true, true],
   )
   assert.match(clear(records[1]?.operations[0] as Operation), /capabilities/)
+}
+
+test('a secondary that had more of the former primary than the new one keeps just that', async () => {
+  const { servers, secondary, third, token } = await twoCutOff(573)
+  await follow(servers, secondary, third, token)
+  await servers.level(secondary, third)
+  await servers.requireSame(secondary, third)
+  await requireExtra(third, token, onlyOne(await listed(third, token)))
+})
+
+test('one that had more, and was promoted too, keeps that and what it wrote then', async () => {
+  const { servers, secondary, third, token } = await twoCutOff(5731)
+  await operate(third, token, 'promote', { force: true })
+  await write(third, ['own0'])
+  await third.must('POST', `${DR}/primary/demote`)
+  await follow(servers, secondary, third, token)
+  await servers.level(secondary, third)
+  await servers.requireSame(secondary, third)
+  const sets = await listed(third, token)
+  const [own, others] = [true, false].map((isOwn) => onlyOne(sets.filter((one) => one.written_here === isOwn)))
+  const written = paths(await shown(third, token, own?.id ?? '', {}))
+  assert.deepEqual(
+    written.filter((path) => path.includes('policy')),
+    policies('own0'),
+  )
+  await requireExtra(third, token, others ?? assert.fail('there are two'))
 })
 
 test('nothing is kept where nothing is undone', async () => {

@@ -252,7 +252,8 @@ export class SecondarySide implements SecondaryOwner {
     if (this.#ended.has(family)) throw new StorageRefused('This cluster does not follow a primary any more')
     if (batch.mode === 'anew') {
       const fork = batch.fork ?? (await this.#ownFork(family))
-      if (fork !== undefined) await this.#parts.keepUndone(family, fork)
+      for (const place of [...(fork === undefined ? [] : [fork]), ...(batch.followed ?? [])])
+        await this.#parts.keepUndone(family, place)
       if (family === 'dr') await this.#noteStood()
     }
     const outcome = await this.#keepers[family].take(await this.#narrowed(family, batch))

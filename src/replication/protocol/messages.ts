@@ -60,6 +60,8 @@ const MAX_REACHED = 65_536
 const MAX_ENTRY_BYTES = 512
 const UUID_BYTES = 36
 const REACH_BYTES = MAX_REACHED * (2 * UUID_BYTES + MAX_ENTRY_BYTES)
+/** Promotions that a cluster remembers: the latest. */
+export const MAX_PROMOTIONS = 64
 /** Pages whose digests one message may have: 4 MiB of them. */
 export const MAX_PAGES = 1_024
 /** A scope is `NAMESPACE/MOUNT-UUID` or `NAMESPACE/system`. */
@@ -171,7 +173,7 @@ const MESSAGES = {
    * kind changes. A copy goes on behind the key `after`, a comparison begins with the secondary's `roots`. Courses of a
    * link are numbered: what a secondary asks in one has its number, and is not answered in another.
    */
-  course: message(22, REACH_BYTES + 8 * KIB, {
+  course: message(22, REACH_BYTES + 16 * KIB, {
     number: u32,
     what: numbered('stream', 'copy', 'difference'),
     from: place,
@@ -180,6 +182,8 @@ const MESSAGES = {
     sentence: shownText(MAX_SENTENCE_BYTES),
     /** With a comparison: where both parted, if the secondary went on by itself from there. */
     fork: optional(place),
+    /** With it: where the primary stood in logs of others, which the secondary may have followed further. */
+    followed: list(place, MAX_PROMOTIONS),
     /** Where what lies before is not known to be the same: what the secondary is to have. */
     reach: optional(group({ only: reach })),
   }),

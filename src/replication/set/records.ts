@@ -47,7 +47,7 @@ import { ROOT_NAMESPACE } from '../../storage/contract.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { ViewTransaction } from '../../storage/sealed-storage.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
-import type { Place } from '../protocol/messages.ts'
+import { MAX_PROMOTIONS, type Place } from '../protocol/messages.ts'
 import type { SetReach } from '../reach.ts'
 import type { FamilyPart, FamilyParts } from './family-operations.ts'
 import { faultOfPeerId, peerSegment } from './peer-name.ts'
@@ -219,9 +219,6 @@ export function encodeReach({ reach, leaving, leftPaths, ...rest }: NotedReach):
   const only = reach && { mounts: [...reach.mounts], namespaces: Object.fromEntries(reach.namespaces) }
   return REACH.encode({ only: only ?? null, leaving: [...leaving], leftPaths: [...leftPaths], ...rest })
 }
-
-/** Promotions that are remembered. The oldest are dropped. */
-const MAX_PROMOTIONS = 64
 
 /** The promotions of a cluster in a set, oldest first. */
 export const PROMOTIONS = storedRecord('The promotions of this cluster', {

@@ -17,6 +17,7 @@ const course = {
   after: '',
   sentence: '',
   fork: undefined,
+  followed: [],
   reach: undefined,
 } as const
 const run = (after: number, upTo: number): Message<'run'> => ({

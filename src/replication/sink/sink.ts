@@ -129,7 +129,7 @@ export class LogSink {
     await this.#mustTake({ mode: 'redo', after: here, records: [], at: here, transfer, reach: { only } })
   }
 
-  async #begin({ number, what, from, isAnew, after, fork, reach }: Message<'course'>): Promise<void> {
+  async #begin({ number, what, from, isAnew, after, fork, followed, reach }: Message<'course'>): Promise<void> {
     this.#course = what
     this.#number = number
     this.#copied = after
@@ -141,7 +141,7 @@ export class LogSink {
     }
     this.#isOpen = what !== 'stream'
     const transfer = what === 'stream' ? undefined : { what, after }
-    const begun = { mode: 'anew', after: from, records: [], at: from, transfer } as const
+    const begun = { mode: 'anew', after: from, records: [], at: from, transfer, followed } as const
     if (isAnew) await this.#mustTake({ ...begun, ...(fork && { fork }), ...(reach && { reach }) })
     this.#at = from
     this.#tell()

@@ -35,6 +35,10 @@ const MAX_WAITING_BYTES = 32 * 1024 * 1024
 /** Comparisons that a secondary may ask for over one link: each takes a copy of the tree. */
 const MAX_COMPARISONS = 4
 
+/** Where the secondary and this cluster parted, and where this cluster had left others. */
+type Parted = Pick<Extract<Decision, { readonly kind: 'difference' }>, 'fork' | 'followed'>
+const NOT_PARTED = { fork: undefined, followed: [] }
+
 const WENT_ON = 'The secondary has changes that this cluster never had, or has no more'
 const SHORTENED = 'The log was shortened before all of it was sent'
 const REACH_CHANGED = 'What the filter of the secondary lets it have is another than before'
@@ -147,8 +151,8 @@ export class LogSource {
     if (isNews && !isAnew && decision.kind !== 'difference') return this.#compare(REACH_CHANGED)
     if (decision.kind === 'stream') return this.#stream(decision.after)
     if (decision.kind === 'copy') return this.#copy(decision.after, decision.from)
-    const { isUndone, fork } = decision
-    return this.#compare(isUndone ? WENT_ON : 'The log does not reach back to where the secondary stands', fork)
+    const sentence = decision.isUndone ? WENT_ON : 'The log does not reach back to where the secondary stands'
+    return this.#compare(sentence, decision)
   }
 
   async #run(): Promise<never> {
@@ -194,7 +198,7 @@ export class LogSource {
     this.#transferEnd = -1
     this.#hasUpTo(after.index)
     await this.#held.from(after.index)
-    await this.#beginCourse({ what: 'stream', from: after, isAnew: false, after: '', sentence: '', fork: undefined })
+    await this.#beginCourse({ what: 'stream', from: after, isAnew: false, after: '', sentence: '', ...NOT_PARTED })
   }
 
   async #copy(after: string, from: Place | undefined): Promise<void> {
@@ -205,11 +209,11 @@ export class LogSource {
     this.#totalEntries = (await this.#viewed((snapshot) => snapshot.count())).found
     const isAnew = from === undefined
     this.#parts.count('copies', 1)
-    await this.#beginCourse({ what: 'copy', from: this.#log.sent, isAnew, after, sentence: '', fork: undefined })
+    await this.#beginCourse({ what: 'copy', from: this.#log.sent, isAnew, after, sentence: '', ...NOT_PARTED })
   }
 
   /** The secondary has the log up to the tree by comparing it: nothing before is sent any more. */
-  async #compare(sentence: string, fork?: Place): Promise<void> {
+  async #compare(sentence: string, { fork, followed = [] }: Parted = {}): Promise<void> {
     this.#copyAfter = undefined
     this.#transferEnd = Number.POSITIVE_INFINITY
     this.#hasUpTo(undefined)
@@ -218,7 +222,7 @@ export class LogSource {
     // What was written up to there is not looked at any more, and may have changed what the secondary is to have.
     await this.#log.judge()
     this.#parts.count('comparisons', 1)
-    await this.#beginCourse({ what: 'difference', from: at, isAnew: true, after: '', sentence, fork })
+    await this.#beginCourse({ what: 'difference', from: at, isAnew: true, after: '', sentence, fork, followed })
     // Before any of the log: what is written meanwhile may be sealed under a key that the secondary does not have yet.
     if (dataKeys.length > 0)
       await this.#sendCounted(

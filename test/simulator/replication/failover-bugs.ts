@@ -186,7 +186,7 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
         return drained
       },
     })),
-    seed: 37,
+    seed: 265,
     finds: 'I13',
   },
   {

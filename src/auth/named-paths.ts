@@ -5,6 +5,7 @@ import type { Mounts } from '../api/mount.ts'
 import { type Namespace, type Namespaces, pathWithin } from '../api/namespace.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { own } from '../lib/own.ts'
+import { withoutLastSlashes } from '../lib/slashes.ts'
 import type { Acl } from './acl.ts'
 import { understood } from './parameter-values.ts'
 import type { AclRequest } from './permissions.ts'
@@ -70,7 +71,7 @@ function placesOf(
   const full = `${namespace.path}${mount}/`
   const inner = namespaces.around(full)
   if (inner.id === namespace.id) return [own]
-  const within = pathWithin(inner, full).replace(/\/+$/, '')
+  const within = withoutLastSlashes(pathWithin(inner, full))
   return [own, { mountPath: inner.path + pathWithin(namespace, mountPath), within }]
 }
 

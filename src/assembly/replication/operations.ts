@@ -71,7 +71,7 @@ export type OperationsParts = {
   readonly changingRoles: Pick<ChangingRoles, 'promote' | 'demote' | 'disable' | 'updatePrimary' | 'movePrimary'>
   readonly changingAuthority: Pick<ChangingAuthority, 'begin'>
   readonly undone: KeptUndone
-  readonly synchronous: Pick<SynchronousWrites, 'forget' | 'told'>
+  readonly synchronous: Pick<SynchronousWrites, 'forget' | 'issued' | 'told'>
   readonly facts: () => NodeFacts
   readonly reading: PathsFiltersParts['reading']
   readonly toPrimary: PathsFiltersParts['toPrimary']
@@ -130,7 +130,7 @@ export class OwnOperations implements ReplicationOperations {
   }
 
   async secondaryToken(family: ReplicationFamily, { id, ttlMs, publicKey }: WantedToken): Promise<IssuedToken> {
-    const { view, world, store, facts, primarySide } = this.#parts
+    const { view, world, store, facts, primarySide, synchronous } = this.#parts
     const { random, clock } = world
     const connected = await orRefused(() => this.#connectedIds(family))
     const { clusterAddresses, apiAddress } = facts()
@@ -154,6 +154,7 @@ export class OwnOperations implements ReplicationOperations {
         const { bundle, replaced } = await view.transaction((tx) => issueActivation(tx, issuing))
         if (replaced !== 'nothing') await this.#cutOff(family, id)
         primarySide.issued(family, id)
+        if (family === 'dr') synchronous.issued(id)
         if (publicKey === '') return { kind: 'wrapped', text: activationText(bundle), replaced }
         return { kind: 'sealed', text: sealActivation(bundle, publicKey, random), replaced }
       })

@@ -211,6 +211,21 @@ test('one that is revoked is waited for no more, and one that is replaced only w
   assert.deepEqual(await told(), ['7 at once'])
 })
 
+test('what links and records still say of one that was sent away counts for nothing until it has a new token', async () => {
+  const { writes, write, told, states } = stage({ timeoutMs: undefined })
+  writes.reached([['b', 5]])
+  writes.forget('b')
+  writes.reached([['b', 5]])
+  writes.reached([['b', undefined]])
+  writes.know(new Set(['b']))
+  write()
+  assert.deepEqual([await told(), states()], [['6 at once'], ['b unknown']])
+  writes.issued('b')
+  writes.reached([['b', 6]])
+  write()
+  assert.deepEqual([await told(), states()], [[], ['b in-step 1000']])
+})
+
 test('what becomes of the writes of a cluster that is no primary any more, nobody knows', async () => {
   const { writes, write, told, states, time } = stage()
   write()

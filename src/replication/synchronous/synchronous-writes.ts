@@ -36,6 +36,8 @@ export class SynchronousWrites {
   readonly #parts: SynchronousParts
   #settings: SynchronousSettings
   readonly #secondaries = new Map<string, SynchronousSecondary>()
+  /** Sent away, and without a new token. What their links still say was on its way by then. */
+  readonly #sentAway = new Set<string>()
   /** False while this cluster is no primary, or is sealed. */
   #isOn = false
   /** In the order of their indexes, since the log only grows. */
@@ -82,17 +84,26 @@ export class SynchronousWrites {
     this.#isOn = ids !== undefined
     if (ids === undefined) {
       this.#secondaries.clear()
+      this.#sentAway.clear()
       this.#settleFirst(this.#waiting.length, false)
     } else {
-      for (const id of this.ids) if (ids.has(id) && !this.#secondaries.has(id)) this.#add(id, true)
+      // The records may have been read before it was sent away.
+      const isNew = (id: string): boolean => ids.has(id) && !this.#secondaries.has(id) && !this.#sentAway.has(id)
+      for (const id of this.ids.filter(isNew)) this.#add(id, true)
     }
     this.#wake()
   }
 
-  /** The secondary is one no more, or is to be let in anew: writes go on without it. */
+  /** The secondary is one no more, until `issued`: writes go on without it. */
   forget(id: string): void {
+    this.#sentAway.add(id)
     this.#secondaries.delete(id)
     this.#wake()
+  }
+
+  /** The id has a new token: whoever comes with it is let in. */
+  issued(id: string): void {
+    this.#sentAway.delete(id)
   }
 
   /** Links say how far secondaries have all. */
@@ -101,7 +112,7 @@ export class SynchronousWrites {
     if (!this.#isOn || last === undefined) return
     for (const [id, index] of progress) {
       // The settings may have changed since.
-      if (!this.ids.includes(id)) continue
+      if (!this.ids.includes(id) || this.#sentAway.has(id)) continue
       const isBack = (this.#secondaries.get(id) ?? this.#add(id, false)).reported(index, last, this.#now)
       if (isBack) this.#parts.log('info', 'A synchronous secondary has all, and writes wait for it', { secondary: id })
     }

@@ -65,6 +65,11 @@ type Common<E, F extends Fields> = {
   /** A performance secondary refuses it with 400: it is sent to the primary by its caller, and never handed over. */
   readonly onlyOnPrimary?: true
   /**
+   * It writes nothing but what is the node's own, and a stand-in goes by that when it takes over: as with any other
+   * write, the answer waits for synchronous secondaries.
+   */
+  readonly standInRelies?: true
+  /**
    * Whether a secondary for disaster recovery answers it: 'open' to all, 'operation-token' to holders of an operation
    * token. Absent: refused, as nearly all are. The pipeline judges no token there, whatever `capability` says: the
    * handler of an 'operation-token' does (`OperationTokens` of src/system).

@@ -36,14 +36,15 @@ export const warnOfLate = (exchange: Exchange, { consistency }: PipelineServices
 
 /**
  * Returns the response with X-Vault-Index, if the request wrote something. What others wrote meanwhile counts as well:
- * a state that contains more is right, too.
+ * a state that contains more is right, too. A batch that is answered with 400 for some items did the rest.
  */
 export function withIndex(
-  { indexBefore, atPrimary }: Exchange,
+  { indexBefore, atPrimary, answer }: Exchange,
   response: WireResponse,
   { consistency, position }: PipelineServices,
 ): WireResponse | Promise<WireResponse> {
-  const now = indexBefore === undefined || response.status >= 400 ? undefined : position()
+  const isRefusal = response.status >= 400 && answer === undefined
+  const now = indexBefore === undefined || isRefusal ? undefined : position()
   if (now === undefined || (now.index === indexBefore && (atPrimary?.index ?? 0) === 0)) return response
   const value = consistency.valueAt(now, atPrimary)
   const add = (found: string | undefined): WireResponse =>

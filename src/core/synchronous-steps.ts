@@ -36,23 +36,30 @@ export function heldBack(
   services: Services,
   log: Log,
 ): Promise<WireResponse> | undefined {
-  if (before === undefined || response.status >= 400 || !mayWrite(exchange)) return undefined
-  const { runsOn, writes } = exchange.endpoint ?? {}
-  const waiting = confirmedSince(before, services, runsOn === 'writer' && writes !== 'node')
+  if (before === undefined || isRefusal(exchange, response) || !mayWrite(exchange)) return undefined
+  const waiting = confirmedSince(before, services, exchange.endpoint?.runsOn === 'writer' && changesData(exchange))
   return waiting?.then(
     () => response,
     (refusal: Refusal) => refused(exchange, response, refusal, log),
   )
 }
 
+/** A batch of which some items are refused is answered with 400, and did the rest. */
+const isRefusal = ({ answer }: Exchange, { status }: WireResponse): boolean => status >= 400 && answer === undefined
+
 /**
  * False for what has no part in the data that clients rely on: the state of the server must be told, and changed, while
  * a secondary is away.
  */
-function mayWrite({ endpoint, chargedToken, wrapTtlSeconds }: Exchange): boolean {
+function mayWrite(exchange: Exchange): boolean {
+  const { endpoint, chargedToken, wrapTtlSeconds } = exchange
   if (endpoint === undefined || endpoint.whileSealed === true) return false
-  const { writes } = endpoint
-  return (writes !== undefined && writes !== 'node') || chargedToken !== undefined || wrapTtlSeconds > 0
+  return changesData(exchange) || chargedToken !== undefined || wrapTtlSeconds > 0
+}
+
+function changesData({ endpoint }: Exchange): boolean {
+  const { writes, standInRelies } = endpoint ?? {}
+  return (writes !== undefined && writes !== 'node') || standInRelies === true
 }
 
 /** An answer that is the only copy of what is already in force would be lost for good. */

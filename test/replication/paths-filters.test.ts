@@ -152,6 +152,13 @@ test('a filter that cannot be is refused, and changes nothing', async () => {
     assert.equal((await secondary.call(method, at('two'), {})).status, 400, method)
 })
 
+test('a path of a hundred thousand slashes is refused as soon as any other', async () => {
+  const { primary } = await performanceServers(15)
+  const { status, body } = await primary.call('POST', at('two'), { paths: [`a${'/'.repeat(100_000)}a`] })
+  assert.equal(status, 400)
+  assert.match(String(body.errors), /paths/)
+})
+
 test('a filter goes with a revocation, and does not pass to a new token of the id', async () => {
   const { servers, primary } = await performanceServers(14)
   await primary.must('POST', 'sys/mounts/transit', { type: 'transit' })

@@ -4,6 +4,7 @@ import { fail } from '../../api/errors.ts'
 import { bool, string, strings } from '../../api/fields.ts'
 import { type Answer, DONE } from '../../api/request.ts'
 import { choice, listOf, text } from '../../api/shape.ts'
+import { withoutOuterSlashes } from '../../lib/slashes.ts'
 import { SYSTEM_TYPES } from '../../replication/set/filtered.ts'
 import type { FilteredPaths } from '../replication-operations.ts'
 import type { System as Whole } from '../system.ts'
@@ -52,6 +53,7 @@ const read: Endpoint<FilterSystem> = endpoint({
 
 const write: Endpoint<FilterSystem> = endpoint({
   ...OF_PRIMARY,
+  standInRelies: true,
   id: 'paths-filter-write',
   operation: 'update',
   capability: 'update',
@@ -87,7 +89,7 @@ const write: Endpoint<FilterSystem> = endpoint({
 
 /** The path with its last slash, if a mount or a namespace is there that may be filtered. @throws Refusal */
 function requirePath({ mounts, namespaces }: FilterSystem, given: string): string {
-  const path = `${given.replace(/^\/+|\/+$/g, '')}/`
+  const path = `${withoutOuterSlashes(given)}/`
   if (path === '/') throw fail('field_invalid', ['paths', 'names the root itself'])
   const namespace = namespaces.byPath(path)
   if (namespace !== undefined) return path
@@ -101,6 +103,7 @@ function requirePath({ mounts, namespaces }: FilterSystem, given: string): strin
 
 const remove: Endpoint<FilterSystem> = endpoint({
   ...OF_PRIMARY,
+  standInRelies: true,
   id: 'paths-filter-delete',
   operation: 'delete',
   capability: 'delete',

@@ -25,9 +25,16 @@ const REPLACED = {
   secondary: 'A secondary was let in by this id before. It is refused from now on',
 } as const
 
+/**
+ * Who takes over for disaster recovery goes on with the set for performance: let nobody in there whom this one sent
+ * away. Its own secondaries are sent away without it: that is how writes stop to wait for one of them.
+ */
+const reliedOn = (family: ReplicationFamily) => (family === 'performance' ? { standInRelies: true as const } : {})
+
 const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
     ...BY_MODE,
+    ...reliedOn(family),
     id: `replication-${family}-primary-enable`,
     path: `replication/${family}/primary/enable`,
     alwaysWarns: true,
@@ -50,6 +57,7 @@ const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
 const disable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
     ...BY_MODE,
+    ...reliedOn(family),
     id: `replication-${family}-primary-disable`,
     path: `replication/${family}/primary/disable`,
     alwaysWarns: true,
@@ -110,6 +118,7 @@ function answerWith({ kind, text: token, replaced }: IssuedToken, ttlSeconds: nu
 const revokeSecondary = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
     ...BY_MODE,
+    ...reliedOn(family),
     id: `replication-${family}-primary-revoke-secondary`,
     path: `replication/${family}/primary/revoke-secondary`,
     summary: 'Sends a secondary away, or makes its token void; only a new token lets it in again',
@@ -123,6 +132,7 @@ const revokeSecondary = (family: ReplicationFamily): Endpoint<ReplicationSystem>
 const rotateAuthority = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
     ...BY_MODE,
+    ...reliedOn(family),
     sudo: true,
     id: `replication-${family}-primary-rotate-authority`,
     path: `replication/${family}/primary/rotate-authority`,

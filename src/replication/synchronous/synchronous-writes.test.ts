@@ -211,7 +211,7 @@ test('one that is revoked is waited for no more, and one that is replaced only w
   assert.deepEqual(await told(), ['7 at once'])
 })
 
-test('what links and records still say of one that was sent away counts for nothing until it has a new token', async () => {
+test('what is still said of one that was sent away counts for nothing until it has a new token', async () => {
   const { writes, write, told, states } = stage({ timeoutMs: undefined })
   writes.reached([['b', 5]])
   writes.forget('b')

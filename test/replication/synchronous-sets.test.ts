@@ -69,7 +69,7 @@ test('a filter that was answered is there when the synchronous secondary takes o
   assert.deepEqual(body.data, { mode: 'deny', paths: ['kept/'] })
 })
 
-test('what lets nobody in any more waits in the set for performance, and not in that of the secondary itself', async () => {
+test('what sends somebody away waits in the set for performance, not in that of the secondary itself', async () => {
   const { primary, slow, timed } = await withRegion(921)
   slow()
   const operations = [

@@ -21,6 +21,8 @@ const TEST_FILES = '{src,test,tools,bench,emulator}/**/*.test.ts'
 export const LONGEST: readonly string[] = [
   'test/proofs/torture/kill.test.ts',
   'test/proofs/pages/runbooks.test.ts',
+  'test/proofs/pages/runbooks-of-pairs.test.ts',
+  'test/proofs/pages/runbooks-of-regions.test.ts',
   'test/proofs/bench/replication.test.ts',
   'test/conformance/storage.test.ts',
   'test/proofs/bench/run.test.ts',

@@ -1,0 +1,3 @@
+import { followRunbooks } from './runbooks.ts'
+
+followRunbooks('pair')

@@ -107,6 +107,8 @@ export class SynchronousSecondary {
   #isAt(index: number, last: number, { monotonicMs }: Moment): void {
     this.#isLinked = true
     this.#awaySinceMs = undefined
+    // Its disk was put back: what it had acknowledged is needed once more, and all since.
+    if (index < this.#has) this.#needs = last
     this.#has = index
     if (this.#mode === 'apart') {
       const mark = this.#mark

@@ -155,6 +155,23 @@ test('one that is lost again on its way back is away as before, without another 
   assert.deepEqual([await told(), states(), logged()], [['8 answered'], ['b away 11000'], []])
 })
 
+test('one that comes back with less than it had is in step only when it has all again', async () => {
+  const { time, writes, write, told, states } = stage()
+  writes.reached([['b', 5]])
+  write()
+  writes.reached([['b', 6]])
+  assert.deepEqual([await told(), states()], [['6 answered'], ['b in-step 1000']])
+  await time.advance(1_000)
+  writes.reached([['b', undefined]])
+  // Its disk was put back, to where the log was before this server was opened and to where it was after.
+  for (const has of [3, 5]) {
+    writes.reached([['b', has]])
+    assert.deepEqual(states(), ['b waiting 2000'])
+  }
+  writes.reached([['b', 6]])
+  assert.deepEqual(states(), ['b in-step 2000'])
+})
+
 test('without a timeout writes wait, and are answered that nobody knows after a minute', async () => {
   const { writes, write, told, time, states, logged } = stage({ timeoutMs: undefined })
   await time.advance(9_999)

@@ -44,6 +44,28 @@ test('a filter is written once it was shown what comes of it', async () => {
   assert.deepEqual(asked(), [TRIED, `POST primary/paths-filter/eu ${DENY}`])
 })
 
+test('an id goes into the path as it is, whatever characters it has', async () => {
+  api.answer = () => data({ dynamic_filtered_mounts: [], dynamic_filtered_namespaces: [] })
+  for (const [id, escaped] of [
+    ['eu/west', 'eu/west'],
+    ['eu:west+Z\u00fcrich?', 'eu%3Awest%2BZ%C3%BCrich%3F'],
+    ['-x.', '-x.'],
+  ]) {
+    assert.equal((await filter(`show -id=${id}`)).code, 0)
+    assert.equal(asked().at(-1), `GET primary/dynamic-filter/${escaped} `)
+  }
+  const spaced = ['operator', 'replication', 'filter', 'show', '-id= eu west']
+  await runClient(spaced, { env: { VAULT_ADDR: api.address, VAULT_TOKEN: ROOT_TOKEN } })
+  assert.equal(asked().at(-1), 'GET primary/dynamic-filter/%20eu%20west ')
+  const before = asked().length
+  for (const id of ['eu/', '/eu', 'eu//west', '..', 'eu/.']) {
+    const ran = await filter(`${WRITE.replace('=eu', `=${id}`)} -yes kv/`)
+    assert.match(ran.stderr, /-id cannot be part of a path: give the id of the cluster/, id)
+    assert.equal(ran.code, 1)
+  }
+  assert.equal(asked().length, before)
+})
+
 test('without -yes it is only shown: -dry-run says that this is all', async () => {
   tried(EFFECT)
   const looked = await filter(`${WRITE} -dry-run kv/ ns/`)

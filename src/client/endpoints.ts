@@ -1606,7 +1606,7 @@ export type Endpoints = {
     result: undefined
   }
   /** Shows the filter of a secondary; without one the answer is empty. */
-  'GET sys/replication/performance/primary/paths-filter/:id': {
+  'GET sys/replication/performance/primary/paths-filter/:id...': {
     fields: {
       /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
       id: string
@@ -1619,7 +1619,7 @@ export type Endpoints = {
     } | undefined
   }
   /** Sets which mounts and namespaces a secondary gets. */
-  'POST sys/replication/performance/primary/paths-filter/:id': {
+  'POST sys/replication/performance/primary/paths-filter/:id...': {
     fields: {
       /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
       id: string
@@ -1638,7 +1638,7 @@ export type Endpoints = {
     } | undefined
   }
   /** Removes the filter of a secondary, if it has one. */
-  'DELETE sys/replication/performance/primary/paths-filter/:id': {
+  'DELETE sys/replication/performance/primary/paths-filter/:id...': {
     fields: {
       /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
       id: string
@@ -1646,7 +1646,7 @@ export type Endpoints = {
     result: undefined
   }
   /** Shows what a filter keeps from a secondary now. */
-  'GET sys/replication/performance/primary/dynamic-filter/:id': {
+  'GET sys/replication/performance/primary/dynamic-filter/:id...': {
     fields: {
       /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
       id: string
@@ -1659,7 +1659,7 @@ export type Endpoints = {
     }
   }
   /** Shows, on the secondary itself, what a filter keeps from it now. */
-  'GET sys/replication/performance/secondary/dynamic-filter/:id': {
+  'GET sys/replication/performance/secondary/dynamic-filter/:id...': {
     fields: {
       /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
       id: string

@@ -136,6 +136,13 @@ const REFUSED: readonly { what: string; id?: string; body: object; status: numbe
     status: 404,
     says: /No secondary/,
   },
+  {
+    what: 'an id that no secondary can have',
+    id: 'x'.repeat(257),
+    body: { paths: ['transit/'] },
+    status: 400,
+    says: /field "id": has more than 256 bytes/,
+  },
 ]
 test('a filter that cannot be is refused, and changes nothing', async () => {
   const { primary, secondary } = await performanceServers(13)
@@ -170,4 +177,47 @@ test('a filter goes with a revocation, and does not pass to a new token of the i
   await primary.must('POST', at('two'), { paths: ['transit/'] })
   await servers.token(primary, 'two', {}, 'performance')
   assert.deepEqual((await primary.call('GET', at('two'))).body, {})
+})
+
+test('each id that a token can have can have a filter', async () => {
+  const { servers, primary } = await performanceServers(17)
+  await primary.must('POST', 'sys/mounts/kept', { type: 'transit' })
+  const filter = { mode: 'deny', paths: ['kept/'] }
+  const ids = [
+    'eu west',
+    ' x',
+    'eu:west',
+    'eu+west',
+    'eu@west',
+    'Z\u00fcrich',
+    '-x',
+    'x.',
+    'eu/west',
+    '%2F',
+    '?#',
+    'x'.repeat(256),
+  ]
+  for (const id of ids) {
+    await servers.token(primary, id, {}, 'performance')
+    const segment = encodeURIComponent(id)
+    assert.equal((await primary.call('POST', at(segment), filter)).status, 204, id)
+    assert.deepEqual((await primary.must('GET', at(segment))).body.data, filter, id)
+    assert.deepEqual((await primary.must('GET', ofPrimary(segment))).body.data, filtered(['kept/'], []), id)
+    assert.equal((await primary.call('DELETE', at(segment))).status, 204, id)
+    assert.deepEqual((await primary.call('GET', at(segment))).body, {}, id)
+  }
+})
+
+test('an id that no secondary can have is refused by each endpoint, with the field', async () => {
+  const { primary, secondary } = await performanceServers(18)
+  const long = 'x'.repeat(257)
+  const answers = [
+    ...(await Promise.all(['GET', 'POST', 'DELETE'].map((method) => primary.call(method, at(long))))),
+    await primary.call('GET', ofPrimary(long)),
+    await secondary.call('GET', ofSecondary(long)),
+  ]
+  for (const { status, body } of answers) {
+    assert.equal(status, 400)
+    assert.match(String(body.errors), /field "id": has more than 256 bytes/)
+  }
 })

@@ -1,6 +1,5 @@
 // `keywright operator replication filter …`: which mounts and namespaces a secondary for performance gets.
 import { linesIn } from '../answer-members.ts'
-import { cleanPath } from '../api-path.ts'
 import { callCommand } from '../call-command.ts'
 import { UsageError } from '../cli-error.ts'
 import type { ApiRequest } from '../client.ts'
@@ -35,10 +34,15 @@ const ABOUT_CHANGE =
   'First it is shown what would appear on the secondary, and what would vanish. Without -yes nothing is changed: the ' +
   'exit code is 0 then with -dry-run, else 1.'
 
-/** The path with the id as its end. @throws UsageError if none was given */
+/**
+ * The path with the id as its end, as it is: a mended one may be that of another secondary.
+ * @throws UsageError if none was given, or one that no path can have
+ */
 function at(path: string, { id = '' }: { readonly id: string | undefined }): string {
   if (id === '') throw new UsageError('-id is missing: the name of the secondary')
-  return `${path}/${cleanPath(id)}`
+  if (!id.isWellFormed() || id.split('/').some((part) => ['', '.', '..'].includes(part)))
+    throw new UsageError('-id cannot be part of a path: give the id of the cluster instead, while it is connected')
+  return `${path}/${id}`
 }
 
 /** Without a filter the answer is empty, and that is no failure. */

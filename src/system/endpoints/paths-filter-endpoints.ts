@@ -6,6 +6,7 @@ import { type Answer, DONE } from '../../api/request.ts'
 import { choice, listOf, text } from '../../api/shape.ts'
 import { withoutOuterSlashes } from '../../lib/slashes.ts'
 import { SYSTEM_TYPES } from '../../replication/set/filtered.ts'
+import { faultOfPeerId } from '../../replication/set/peer-name.ts'
 import type { FilteredPaths } from '../replication-operations.ts'
 import type { System as Whole } from '../system.ts'
 import { carryOut, type ReplicationSystem } from './replication-family.ts'
@@ -22,7 +23,8 @@ const ID = {
     required: true,
   }),
 }
-const OF_PRIMARY = { ...COMMON, path: 'replication/performance/primary/paths-filter/:id' } as const
+// An id is the rest of the path: it may be any text, slashes included.
+const OF_PRIMARY = { ...COMMON, path: 'replication/performance/primary/paths-filter/:id...' } as const
 
 const DYNAMIC = {
   dynamic_filtered_mounts: listOf(text('Path'), 'Mounts that the secondary does not get now'),
@@ -46,6 +48,7 @@ const read: Endpoint<FilterSystem> = endpoint({
   },
   mayBeEmpty: true,
   handler: async (system: FilterSystem, { id }) => {
+    requireId(id)
     const filter = await carryOut(system, 'performance', ({ filters }) => filters.read(id))
     return filter === undefined ? { status: 200 } : { data: filter }
   },
@@ -61,7 +64,9 @@ const write: Endpoint<FilterSystem> = endpoint({
   describe:
     'A namespace stands for all that is in it; a login method is named by auth/NAME/. A mount that is made or moved ' +
     'later is judged by its path. What is filtered is gone from the secondary at once. An id that gets a new token, ' +
-    'or is revoked, has no filter any more. Mounts of the system cannot be filtered.',
+    'or is revoked, has no filter any more. Mounts of the system cannot be filtered. In the path the id is ' +
+    'percent-encoded; one with a part between its slashes that is empty, "." or ".." can be in no path, so give the ' +
+    'id of its cluster.',
   fields: {
     ...ID,
     mode: string('allow: nothing but the paths; deny: all but them', { default: 'allow' }),
@@ -74,6 +79,7 @@ const write: Endpoint<FilterSystem> = endpoint({
   },
   mayBeEmpty: true,
   handler: async (system: FilterSystem, { id, mode: given, paths, dry_run: isDryRun }) => {
+    requireId(id)
     const mode = MODES.find((one) => one === given)
     if (mode === undefined) throw fail('choice_unknown', ['mode', `must be one of: ${MODES.join(', ')}`])
     if (paths.length > MOST_PATHS) throw fail('out_of_range', ['paths', `must be ${MOST_PATHS} paths at most`])
@@ -86,6 +92,12 @@ const write: Endpoint<FilterSystem> = endpoint({
     return DONE
   },
 })
+
+/** @throws Refusal for what no secondary's id can be */
+function requireId(id: string): void {
+  const fault = faultOfPeerId(id)
+  if (fault !== undefined) throw fail('field_invalid', ['id', fault])
+}
 
 /** The path with its last slash, if a mount or a namespace is there that may be filtered. @throws Refusal */
 function requirePath({ mounts, namespaces }: FilterSystem, given: string): string {
@@ -110,6 +122,7 @@ const remove: Endpoint<FilterSystem> = endpoint({
   summary: 'Removes the filter of a secondary, if it has one',
   fields: ID,
   handler: async (system: FilterSystem, { id }) => {
+    requireId(id)
     await carryOut(system, 'performance', ({ filters }) => filters.remove(id))
     return DONE
   },
@@ -120,12 +133,14 @@ const ofPrimary: Endpoint<FilterSystem> = endpoint({
   id: 'dynamic-filter-primary-read',
   operation: 'read',
   capability: 'read',
-  path: 'replication/performance/primary/dynamic-filter/:id',
+  path: 'replication/performance/primary/dynamic-filter/:id...',
   summary: 'Shows what a filter keeps from a secondary now',
   fields: ID,
   response: DYNAMIC,
-  handler: async (system: FilterSystem, { id }) =>
-    dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filtered(id))),
+  handler: async (system: FilterSystem, { id }) => {
+    requireId(id)
+    return dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filtered(id)))
+  },
 })
 
 const ofSecondary: Endpoint<FilterSystem> = endpoint({
@@ -133,13 +148,15 @@ const ofSecondary: Endpoint<FilterSystem> = endpoint({
   id: 'dynamic-filter-secondary-read',
   operation: 'read',
   capability: 'read',
-  path: 'replication/performance/secondary/dynamic-filter/:id',
+  path: 'replication/performance/secondary/dynamic-filter/:id...',
   summary: 'Shows, on the secondary itself, what a filter keeps from it now',
   describe: 'The primary is asked: a secondary keeps no names of what is filtered.',
   fields: ID,
   response: DYNAMIC,
-  handler: async (system: FilterSystem, { id }) =>
-    dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filteredHere(id))),
+  handler: async (system: FilterSystem, { id }) => {
+    requireId(id)
+    return dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filteredHere(id)))
+  },
 })
 
 /** Filters of secondaries for performance. */

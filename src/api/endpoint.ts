@@ -46,6 +46,14 @@ export type Writes<E, A> =
 export type NamedMounts<E, A> = (engine: E, args: A, namespace: Namespace) => NamedMount[] | Promise<NamedMount[]>
 type NamedMount = { readonly uuid: string } | undefined
 
+/**
+ * The ids in the arguments of what may be of another namespace than the request. A secondary that a filter keeps such a
+ * namespace from is answered as for an id that nothing has.
+ */
+export type NamedIds<E, A> = (engine: E, args: A, namespace: Namespace) => NamedId[] | Promise<NamedId[]>
+/** `unknown` is said of the field if nothing has the id. */
+export type NamedId = { readonly id: string; readonly field: string; readonly unknown: string }
+
 type Common<E, F extends Fields> = {
   /** Stable name for metrics, logs and OpenAPI. */
   readonly id: string
@@ -161,6 +169,7 @@ type AskingToken = { readonly id: string; readonly entry: { readonly namespace: 
 export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
   readonly writes?: Writes<E, Args<F>>
   readonly namedMounts?: NamedMounts<E, Args<F>>
+  readonly namedIds?: NamedIds<E, Args<F>>
   readonly handler: (engine: E, args: Args<F>, request: RequestInfo) => Promise<Answer> | Answer
 }
 
@@ -202,6 +211,7 @@ export type Endpoint<E = never> = Common<E, Fields> & {
   readonly otherNames?: OtherNames
   readonly writes?: Writes<E, never>
   readonly namedMounts?: NamedMounts<E, never>
+  readonly namedIds?: NamedIds<E, never>
   readonly handler: (engine: E, args: never, request: RequestInfo) => Promise<Answer> | Answer
 }
 

@@ -141,6 +141,7 @@ export class HandedRequests implements ToPrimary {
     if (request.caller !== undefined) await this.#assume(exchange, request.caller, mounted)
     for (const step of JUDGE) await step.run(exchange, this.#services)
     await this.#requireNamedMounts(exchange)
+    await this.#requireNamedIds(exchange)
     const owner = await writtenBy(exchange)
     if (owner !== 'set' && !isLogin(exchange)) throw fail('permission_denied', [])
     for (const step of HANDLE) await step.run(exchange, this.#services)
@@ -200,6 +201,14 @@ export class HandedRequests implements ToPrimary {
     }
   }
 
+  /** What is of a namespace that a filter keeps from the secondary is as unknown to it as what never was. */
+  async #requireNamedIds({ endpoint, mounted, args, namespace }: Exchange): Promise<void> {
+    if (this.#secondary.hasAll) return
+    const named = await endpoint?.namedIds?.(mounted?.engine as never, args as never, namespace)
+    for (const { id, field, unknown } of named ?? [])
+      if (!this.#hasNamespace(splitId(id).namespaceId)) throw fail('field_invalid', [field, unknown])
+  }
+
   /**
    * No token has the policy `root` beside others, or outside the root. From a secondary that has only a part of the
    * data it is not taken at sys/: there it could give itself what no policy of the set grants, and move mounts to where
@@ -243,7 +252,7 @@ export class HandedRequests implements ToPrimary {
         cause: describeCause(cause),
       })
     await this.#recorded(exchange)
-    // The mount that is in the way may be one that a filter keeps from the secondary: it is not named.
+    // The mount or namespace that is in the way may be one that a filter keeps from the secondary: it is not named.
     throw refusal.code === 'path_in_use' && !this.#secondary.hasAll ? fail('path_in_use', [IN_USE]) : refusal
   }
 

@@ -105,7 +105,7 @@ export class StoredMounts {
     const [name = ''] = path.split('/', 1)
     for (const folder of [NAMESPACE_FOLDER, LEAVING_FOLDER])
       if ((await folders.raw.get(folder + namespaceKey({ parent: namespace.id, name }))) !== undefined)
-        throw fail('already_exists', [`existing mount at ${name}/: a namespace has that name`])
+        throw fail('path_in_use', [`existing mount at ${name}/: a namespace has that name`])
     return folders.at(scopeOfNamespace(namespace.id), coreFolder(namespace.id))
   }
 

@@ -69,9 +69,21 @@ const mountsOfAlias = async ({ view, parts }: IdentityStore, args: object) => {
   return [sent, alias?.mountAccessor ?? ''].map((accessor) => parts.mountOf(accessor))
 }
 
+/** The entity or the group that a change of an alias names. */
+const ownersOfAlias = (kind: Aliases<never, Fields>['owner']) => (_store: IdentityStore, args: object) => {
+  const { canonical_id: canonical = '', entity_id: entity = '' } = args as AliasArgs
+  const id = canonical === '' ? entity : canonical
+  return id === '' ? [] : [{ id, field: 'canonical_id', unknown: `no ${kind} has this id` }]
+}
+
 /** What of the request decides about a write, besides its fields. */
 type Asked = Pick<RequestInfo, 'namespace' | 'caller'>
-type AliasArgs = { readonly id?: string; readonly mount_accessor?: string }
+type AliasArgs = {
+  readonly id?: string
+  readonly mount_accessor?: string
+  readonly canonical_id?: string
+  readonly entity_id?: string
+}
 
 const pathOf = (owner: string): string => `${owner}-alias/id/:id`
 const idField = (noun: string) => ({ id: string(`ID of the ${noun}`, { required: true }) })
@@ -87,6 +99,7 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     runsOn: 'writer',
     writes: aliases.owner === 'entity' ? ownerOfAlias : 'set',
     namedMounts: mountsOfAlias,
+    namedIds: ownersOfAlias(owner),
     response: { id: text(`ID of the ${noun}`), canonical_id: text(`ID of its ${owner}`) },
   } as const
   // An alias decides who logs in as its owner, so a caller who is denied the owner is denied its aliases.

@@ -1,5 +1,5 @@
 // Endpoints of things with an id and a name, entities and groups. Each is read, changed and removed by either.
-import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
+import { type AlsoNamed, type Endpoint, endpoint, type NamedIds } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Args, type Fields, string } from '../api/fields.ts'
 import { LIST_OF_NAMES, pageOf } from '../api/named-things.ts'
@@ -26,6 +26,8 @@ export type ByIdAndName<T, F extends Fields> = {
   readonly written: Shapes
   /** A write that changes a thing is answered without data; only one that makes a thing has them. */
   readonly isSilent?: true
+  /** What a write names of any namespace. */
+  readonly namedIds?: NamedIds<IdentityStore, object>
   /** May refuse the id of a thing in another namespace; undefined says that there is none. */
   readonly findById: (from: From, namespaceId: string, id: string) => Promise<T | undefined>
   readonly findByName: (from: From, namespaceId: string, name: string) => Promise<T | undefined>
@@ -64,7 +66,14 @@ const nameField = (kind: Kind) => ({
   }),
 })
 
-const WRITING = { operation: 'update', capability: 'update', runsOn: 'writer', writes: 'set' } as const
+const writingOf = <T, F extends Fields>({ namedIds }: ByIdAndName<T, F>) =>
+  ({
+    operation: 'update',
+    capability: 'update',
+    runsOn: 'writer',
+    writes: 'set',
+    ...(namedIds === undefined ? {} : { namedIds }),
+  }) as const
 const LISTING = { operation: 'list', capability: 'list', runsOn: 'any-node' } as const
 
 const readingOf = <T, F extends Fields>({ oneOf, response }: ByIdAndName<T, F>) =>
@@ -110,7 +119,7 @@ async function writeByName<T, F extends Fields>(
 
 const make = <T, F extends Fields>(things: ByIdAndName<T, F>): Endpoint =>
   endpoint({
-    ...WRITING,
+    ...writingOf(things),
     id: `${things.kind}-write`,
     path: things.kind,
     alsoNames: namesIn(things.kind, 'update'),
@@ -153,7 +162,7 @@ function byId<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoint
       things.answer(store, await findById(store.view, namespace.id, id)),
   })
   const write = endpoint({
-    ...WRITING,
+    ...writingOf(things),
     id: `${kind}-write-id`,
     path: one.path,
     alsoNames: namesIn(kind, 'update').filter(({ field }) => field === 'name'),
@@ -195,7 +204,7 @@ function byName<T, F extends Fields>(things: ByIdAndName<T, F>): readonly Endpoi
       things.answer(store, await findByName(store.view, namespace.id, name)),
   })
   const write = endpoint({
-    ...WRITING,
+    ...writingOf(things),
     id: `${kind}-write-name`,
     path: one.path,
     summary: `Creates ${things.oneOf} with this name, or updates it`,

@@ -1,22 +1,38 @@
 // identity/group: by id and by name.
-import type { Endpoint } from '../api/endpoint.ts'
+import type { Endpoint, NamedId } from '../api/endpoint.ts'
 import { map, string, strings } from '../api/fields.ts'
 import { orNotFound } from '../api/named-things.ts'
+import type { Namespace } from '../api/namespace.ts'
 import { type Answer, DONE } from '../api/request.ts'
 import { text } from '../api/shape.ts'
 import { keptPolicyName } from '../api/spelling.ts'
 import { GROUP_SHAPE, groupBody } from './answers.ts'
 import { byIdAndName } from './by-id-and-name.ts'
 import type { Group, GroupType } from './entries.ts'
-import { changeGroup, createGroup, deleteGroup } from './groups.ts'
+import { changeGroup, createGroup, deleteGroup, newMembers } from './groups.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { membersOf, parentsOf } from './memberships.ts'
 import { identityPolicies } from './policy-names.ts'
-import { findGroupByName, groupIn } from './records.ts'
+import { findGroup, findGroupByName, groupIn } from './records.ts'
 
 /** The answer to a read of a group. @throws Refusal `not_found` for undefined */
 export async function groupAnswer({ view, parts }: IdentityStore, group: Group | undefined): Promise<Answer> {
   return { data: await groupBody(view, orNotFound(group), parts.mountOf) }
+}
+
+type Naming = {
+  readonly id?: string
+  readonly name?: string
+  readonly member_entity_ids?: readonly string[]
+  readonly member_group_ids?: readonly string[]
+}
+
+/** The group that a write names by its id, and those that it would make members. */
+async function namedIds({ view }: IdentityStore, args: object, { id: namespaceId }: Namespace): Promise<NamedId[]> {
+  const { id = '', name = '', member_entity_ids: memberEntityIds, member_group_ids: memberGroupIds } = args as Naming
+  const group = await (id === '' ? findGroupByName(view, namespaceId, name) : findGroup(view, id))
+  const members = await newMembers(view, group, { memberEntityIds, memberGroupIds })
+  return id === '' ? members : [{ id, field: 'id', unknown: 'no group has this id' }, ...members]
 }
 
 const { make, others } = byIdAndName({
@@ -41,6 +57,7 @@ const { make, others } = byIdAndName({
   },
   response: GROUP_SHAPE,
   written: { id: text('ID of the group'), name: text('Name of the group') },
+  namedIds,
   findById: groupIn,
   findByName: findGroupByName,
   info: async ({ view }, group: Group) => ({

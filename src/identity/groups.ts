@@ -1,4 +1,5 @@
 // Makes, changes and removes groups. Each function works inside a transaction of the caller.
+import type { NamedId } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
 import type { Group, GroupType } from './entries.ts'
@@ -15,6 +16,7 @@ import {
 } from './memberships.ts'
 import { checkName, newId, placeOfId } from './names.ts'
 import {
+  type From,
   findEntity,
   findGroup,
   findGroupByName,
@@ -24,6 +26,9 @@ import {
   removeGroupAlias,
 } from './records.ts'
 import { changeName, claimName, madeUpName } from './unique-names.ts'
+
+const UNKNOWN_ENTITY = 'no entity has one of the ids'
+const UNKNOWN_GROUP = 'no group has one of the ids'
 
 /** Members of a group that a write may give; an absent one stays as it was. */
 export type GroupChange = {
@@ -111,12 +116,30 @@ async function setMembers(tx: ViewTransaction, group: Group, change: GroupChange
   if (groups !== undefined) await setMemberGroups(tx, group, new Set(groups))
 }
 
+/**
+ * The ids that a change would make members of the group; undefined: of a new one. Those that are members already show
+ * in it: a list that was read may be written back.
+ */
+export async function newMembers(
+  from: From,
+  group: Group | undefined,
+  { memberEntityIds: entities = [], memberGroupIds: groups = [] }: GroupChange,
+): Promise<NamedId[]> {
+  const present = new Set(
+    group === undefined ? [] : [...(await membersOf(from, group)), ...(await childrenOf(from, group.id))],
+  )
+  return [
+    ...entities.map((id) => ({ id, field: 'member_entity_ids', unknown: UNKNOWN_ENTITY })),
+    ...groups.map((id) => ({ id, field: 'member_group_ids', unknown: UNKNOWN_GROUP })),
+  ].filter(({ id }) => !present.has(id))
+}
+
 async function setMemberEntities(tx: ViewTransaction, group: Group, wanted: ReadonlySet<string>): Promise<void> {
   const present = new Set(await membersOf(tx, group))
   for (const entityId of wanted) {
     if (present.has(entityId)) continue
     if ((await findEntity(tx, entityId)) === undefined)
-      throw fail('field_invalid', ['member_entity_ids', 'no entity has one of the ids'])
+      throw fail('field_invalid', ['member_entity_ids', UNKNOWN_ENTITY])
     putMembership(tx, madeByOperator(entityId, group.id))
   }
   for (const entityId of present) {
@@ -136,7 +159,7 @@ async function setMemberGroups(tx: ViewTransaction, group: Group, wanted: Readon
   for (const child of wanted) {
     if (present.has(child)) continue
     const found = await findGroup(tx, child)
-    if (found === undefined) throw fail('field_invalid', ['member_group_ids', 'no group has one of the ids'])
+    if (found === undefined) throw fail('field_invalid', ['member_group_ids', UNKNOWN_GROUP])
     await refuseNesting(tx, group.id, child)
     putChild(tx, group.id, child)
     countChange(tx, found)

@@ -58,7 +58,7 @@ export class NamespaceStore {
       const leaving = await folders.at(systemScope, LEAVING_FOLDER).get(key)
       // Wire text.
       if (leaving !== undefined)
-        throw fail('already_exists', ['namespace with that name exists and is currently tainted: it is being deleted'])
+        throw fail('path_in_use', ['namespace with that name exists and is currently tainted: it is being deleted'])
       const before = await entryAt(tx, key)
       if (before !== undefined) {
         tx.put(key, NAMESPACE.encode({ ...before, customMetadata: metadata }))

@@ -164,10 +164,56 @@ test('4c.22: a change that names what is filtered is 404 on the secondary, and c
   }
   assert.equal(await servers.time.until(primary.server.store.lastIndex()), before)
   // A name that is taken shows as that, and as nothing else.
-  for (const path of [`sys/mounts/${HIDDEN}`, `sys/mounts/${HIDDEN}/more`]) {
+  const taken = [HIDDEN, `${HIDDEN}/more`, `${HIDDEN}ns`, `${HIDDEN}ns/more`]
+  for (const path of taken.map((one) => `sys/mounts/${one}`)) {
     const { status, body } = await ask('POST', path, { type: 'transit' })
     assert.deepEqual([status, body.errors], [400, ['path is already in use']])
   }
+})
+
+test('4c.22: what is of a filtered namespace is as unknown to identities as what never was', async () => {
+  const { servers, primary, secondary, ask } = await stage(46)
+  const made = async (path: string, body: object): Promise<string> =>
+    String((await primary.must('POST', path, body)).body.data?.id)
+  const entity = await made(`${HIDDEN}ns/identity/entity`, { name: 'e' })
+  const group = await made(`${HIDDEN}ns/identity/group`, { name: 'g' })
+  const outer = await made(`${HIDDEN}ns/identity/group`, { name: 'outer', type: 'external' })
+  const root = await made('identity/entity', { name: 'e' })
+  const inner = await made('identity/group', { name: 'inner' })
+  await primary.must('POST', 'sys/auth/login', { type: 'userpass' })
+  const accessor = (await primary.must('GET', 'sys/auth/login')).body.data?.accessor
+  await servers.level(primary, secondary, 60_000, 'performance')
+  const alias = { name: 'a', mount_accessor: accessor }
+  const asked: readonly (readonly [path: string, id: string, body: (id: string) => object, says: RegExp])[] = [
+    ['identity/group', entity, (id) => ({ name: 'x', member_entity_ids: [root, id] }), /no entity has one of the ids/],
+    ['identity/group', group, (id) => ({ name: 'x', member_group_ids: [id] }), /no group has one of the ids/],
+    ['identity/group/name/x', entity, (id) => ({ member_entity_ids: [id] }), /no entity has one of the ids/],
+    [`identity/group/id/${inner}`, group, (id) => ({ member_group_ids: [id] }), /no group has one of the ids/],
+    ['identity/group', group, (id) => ({ id, policies: ['p'] }), /no group has this id/],
+    ['identity/entity-alias', entity, (id) => ({ ...alias, canonical_id: id }), /no entity has this id/],
+    ['identity/entity-alias', entity, (id) => ({ ...alias, entity_id: id }), /no entity has this id/],
+    ['identity/group-alias', outer, (id) => ({ ...alias, canonical_id: id }), /no group has this id/],
+  ]
+  const before = await servers.time.until(primary.server.store.lastIndex())
+  for (const [path, id, body, says] of asked) {
+    const answers: string[] = []
+    for (const one of [id, id.replace(/^.{8}/, '00000000')]) answers.push(textOf(await ask('POST', path, body(one))))
+    assert.match(answers[0] ?? '', says, path)
+    assert.equal(answers[0], answers[1], path)
+  }
+  assert.equal(await servers.time.until(primary.server.store.lastIndex()), before)
+  // What the primary made a member shows in the group on both: the list may be written back, with another member.
+  await primary.must('POST', `identity/group/id/${inner}`, { member_entity_ids: [entity], member_group_ids: [group] })
+  await servers.level(primary, secondary, 60_000, 'performance')
+  const shown = (await ask('GET', `identity/group/id/${inner}`)).body.data
+  assert.deepEqual([shown?.member_entity_ids, shown?.member_group_ids], [[entity], [group]])
+  const members = { member_entity_ids: [entity, root], member_group_ids: [group] }
+  for (const path of [`identity/group/id/${inner}`, 'identity/group/name/inner', 'identity/group']) {
+    const body = path === 'identity/group' ? { ...members, name: 'inner' } : members
+    assert.equal((await ask('POST', path, body)).status, 200, path)
+  }
+  // By the primary itself a namespace hides nothing.
+  await primary.must('POST', 'identity/group', { name: 'all', member_entity_ids: [entity], member_group_ids: [group] })
 })
 
 /** Which of these stand in clear in what the store of a cluster keeps: keys, the log, the tree. */

@@ -25,8 +25,8 @@ export const SERVER_REFUSALS = {
     status: 400,
     message: (what: string) => what,
     remedy:
-      'Choose another path, or remove the mount first. A secondary that a filter keeps something from is not told ' +
-      'which mount it is.',
+      'Choose another path, or remove the mount or the namespace first. A secondary that a filter keeps something ' +
+      'from is not told what it is.',
   },
   no_such_entry: {
     status: 400,

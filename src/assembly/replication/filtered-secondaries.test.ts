@@ -180,6 +180,22 @@ test('a mount that is in the way is not named to a secondary that lacks it', asy
   }
 })
 
+test('a namespace that is in the way is not named to a secondary that lacks it', async () => {
+  const { primary, refusal } = await stage(37)
+  const answers = async () => {
+    const texts: string[] = []
+    for (const path of ['mounts/away', 'mounts/away/more', 'mounts/away/hidden']) {
+      const { status, message, code } = await refusal({ endpoint: 'mounts-mount', path }, 'sys/', { type: 'transit' })
+      texts.push(`${status} ${code} ${message}`)
+    }
+    return texts
+  }
+  assert.deepEqual(new Set(await answers()), new Set(['400 path_in_use path is already in use']))
+  await primary.must('DELETE', FILTER)
+  const named = '400 path_in_use existing mount at away/: a namespace has that name'
+  assert.deepEqual(new Set(await answers()), new Set([named]))
+})
+
 test('the root of a filtered secondary may do at its mounts what it likes, and nothing at sys/', async () => {
   const { primary, ask, refusal } = await stage(36)
   const caller = ROOT_CALLER

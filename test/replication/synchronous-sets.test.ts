@@ -93,7 +93,7 @@ test('a batch with a bad item gives out ciphertexts of a new key only when the s
   slow()
   const batch = { batch_input: [{ plaintext: 'YQ==' }, { plaintext: '!!' }] }
   const { status, body } = await servers.time.until(primary.server.call('POST', 't/encrypt/new', batch, 'root'))
-  const [{ ciphertext } = { ciphertext: '' }] = body.data?.batch_results as { ciphertext: string }[]
+  const [{ ciphertext } = { ciphertext: '' }] = (body.data?.batch_results ?? []) as { ciphertext: string }[]
   assert.equal(status, 400)
   assert.match(ciphertext, /^vault:v1:/)
   primary.kill()

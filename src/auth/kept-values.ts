@@ -29,6 +29,8 @@ export type KeptAnswer = {
   readonly namespaceId: string
   /** Within that namespace. */
   readonly creationPath: string
+  /** UUID of the mount that gave the answer. */
+  readonly mountUuid: string | undefined
   readonly wrappedAccessor?: string
   readonly form?: WrapForm
 }

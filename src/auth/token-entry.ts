@@ -62,9 +62,20 @@ export const TOKEN_ENTRY = storedRecord('A token entry', {
   role: otherwise(text, ''),
   /** Set if a login gave the token; null if another token made it. */
   login: otherwise(nullable(LOGIN_ORIGIN), null),
+  /** UUID of the mount whose answer it wraps: the path says where that was, and a mount may move. Absent: none. */
+  answerOf: optional(text),
 })
 /** A decoded token entry. Entries are shared through the cache, so they are never changed in place. */
 export type TokenEntry = RecordOf<typeof TOKEN_ENTRY>
+
+/**
+ * True if a mount of these UUIDs gave the token, by a login or to wrap an answer. Undefined: the entry does not say so.
+ * It is then of another token, or an older version made it to wrap an answer, and only the path tells.
+ */
+export function isGivenBy(isOne: (uuid: string) => boolean, { login, answerOf }: TokenEntry): boolean | undefined {
+  const giver = login?.mountUuid ?? answerOf
+  return giver === undefined ? undefined : isOne(giver)
+}
 
 /** The bytes of an entry, as they are stored inside the barrier. */
 export const encodeTokenEntry = TOKEN_ENTRY.encode

@@ -22,6 +22,8 @@ export type ToWrap = {
   readonly namespaceId: string
   /** Within that namespace. */
   readonly creationPath: string
+  /** UUID of the mount that gives the answer. */
+  readonly mountUuid: string | undefined
   readonly wrappedAccessor?: string
   readonly form?: WrapForm
 }
@@ -78,7 +80,7 @@ export class Wrapping {
    */
   async #make({ wrappedAccessor, form = 'plain', ...asked }: Omit<ToWrap, 'body'>): Promise<Made> {
     const { tokens, world, jwt, longestTtlSeconds } = this.#parts
-    const { namespaceId, creationPath } = asked
+    const { namespaceId, creationPath, mountUuid } = asked
     const ttlSeconds = Math.min(asked.ttlSeconds, longestTtlSeconds)
     const token = tokens.newToken(namespaceId)
     const shown = form === 'plain' ? token : await jwt.sign({ token, wrappedAccessor, ttlSeconds })
@@ -105,6 +107,7 @@ export class Wrapping {
       boundCidrs: [],
       role: '',
       login: null,
+      ...(mountUuid === undefined ? {} : { answerOf: mountUuid }),
     }
     return { token, entry, info: infoOf(shown, entry, wrappedAccessor) }
   }
@@ -154,12 +157,13 @@ export class Wrapping {
    */
   async rewrap(token: string | undefined, ttlSeconds?: number): Promise<WrapInfo> {
     const found = await this.find(token)
-    const { meta, creationTtlSeconds, namespace: namespaceId, path: creationPath } = found.entry
+    const { meta, creationTtlSeconds, namespace: namespaceId, path: creationPath, answerOf } = found.entry
     const wrappedAccessor = meta?.wrapped_accessor
     const made = await this.#make({
       ttlSeconds: ttlSeconds ?? creationTtlSeconds,
       namespaceId,
       creationPath,
+      mountUuid: answerOf,
       form: token !== undefined && isJwt(token) ? 'jwt' : 'plain',
       ...(wrappedAccessor === undefined ? {} : { wrappedAccessor }),
     })

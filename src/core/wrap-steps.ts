@@ -84,8 +84,8 @@ export const wrapAnswer = (exchange: Exchange, services: PipelineServices): void
   const creationPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }
   const form = formFor(exchange, answer)
-  const namespaceId = namespace.id
-  const wrapping = services.wrapping.wrap({ body, ttlSeconds, namespaceId, creationPath, form, ...wrapped })
+  const [namespaceId, mountUuid] = [namespace.id, exchange.mounted?.entry.uuid]
+  const wrapping = services.wrapping.wrap({ body, ttlSeconds, namespaceId, creationPath, mountUuid, form, ...wrapped })
   return wrapping.then(
     (wrapInfo) => {
       exchange.wrappedTokenId = idOfNew(answer, services.tokens)

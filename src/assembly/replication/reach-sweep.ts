@@ -2,7 +2,7 @@
 // steps beside what the primary sends, and then what the log and the free pages of the store still hold of it. What
 // showed it went before, in the step that brought the news.
 import type { Leases } from '../../auth/leases.ts'
-import type { TokenEntry } from '../../auth/token-entry.ts'
+import { isGivenBy, type TokenEntry } from '../../auth/token-entry.ts'
 import type { Log } from '../../lib/log.ts'
 import { PeriodicTask } from '../../lib/periodic-task.ts'
 import type { World } from '../../lib/world.ts'
@@ -83,8 +83,9 @@ export class ReachSweep {
       if (mount === SYSTEM_SCOPE) namespaces.add(namespace)
       else mounts.add(mount)
     }
-    const isOfMount = ({ login, namespace, path }: TokenEntry): boolean =>
-      login === null ? leftPaths.some((left) => `${namespace}/${path}`.startsWith(left)) : mounts.has(login.mountUuid)
+    const isOfMount = (entry: TokenEntry): boolean =>
+      isGivenBy((uuid) => mounts.has(uuid), entry) ??
+      leftPaths.some((left) => `${entry.namespace}/${entry.path}`.startsWith(left))
     return this.#parts.leases.revokeAllOf((entry) => namespaces.has(entry.namespace) || isOfMount(entry))
   }
 

@@ -169,7 +169,7 @@ export const REACH = storedRecord('What a filter lets this cluster have', {
   only: nullable(group({ mounts: texts, namespaces: mapOf(text) })),
   /** Scopes of the rest of which something may be here still, if only in the log and the free pages of the store. */
   leaving: texts,
-  /** Where their mounts were, as `NAMESPACE-ID/PATH`: tokens that wrap answers know no more of a mount. */
+  /** Where their mounts were, as `NAMESPACE-ID/PATH`: tokens by which older versions wrap answers know no more. */
   leftPaths: otherwise(texts, []),
   /** Index of the log at which the store last forgot what was removed; 0 for never. */
   purgedAt: otherwise(count, 0),

@@ -56,7 +56,7 @@ export const MOUNT_MEMBERS = {
   kind: MOUNT_KIND,
   /** Path in the namespace; it ends in '/' and does not begin with one; that of a login mount begins with 'auth/'. */
   path: text,
-  /** Former paths of a login mount that was moved: tokens that it gave out before bear them. */
+  /** Former paths of a mount that was moved: tokens that it gave out before bear them, or wrap its answers. */
   formerPaths: optional(texts),
   type: text,
   description: text,

@@ -410,6 +410,28 @@ test("tokens that a login mount gave before it was moved are removed with it, it
   assert.equal(await lives(server, successor), true)
 })
 
+test("wrapped answers go with the mount that gave them, also from its former path, its successor's stay", async () => {
+  const server = await startMemoryServer()
+  const { call } = server
+  const wrapped = async (path: string) => {
+    const { body } = await call('GET', path, undefined, undefined, { wrapTtl: '1h' })
+    return (body.wrap_info as unknown as { token: string }).token
+  }
+  const unwrap = async (token: string) => (await call('POST', 'sys/wrapping/unwrap', { token })).status
+  const mounted = async (path: string) => {
+    await call('POST', `sys/mounts/${path}`, { type: 'transit' })
+    await call('POST', `${path}/keys/k`)
+  }
+  await mounted('first')
+  const before = await wrapped('first/keys/k')
+  await call('POST', 'sys/remount', { from: 'first', to: 'second' })
+  const after = await wrapped('second/keys/k')
+  await mounted('first')
+  const successor = await wrapped('first/keys/k')
+  await call('DELETE', 'sys/mounts/second')
+  assert.deepEqual([await unwrap(before), await unwrap(after), await unwrap(successor)], [400, 400, 200])
+})
+
 test('what cannot be removed to its end holds up neither the rest nor what is due', async () => {
   const server = await startMemoryServer()
   await maker(server)

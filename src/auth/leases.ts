@@ -8,7 +8,7 @@ import { idEnding } from '../api/namespace.ts'
 import type { Answer } from '../api/request.ts'
 import type { Timers } from '../lib/world.ts'
 import { wipeFolder } from '../storage/wipe-folder.ts'
-import { remainingSeconds, type TokenEntry } from './token-entry.ts'
+import { isGivenBy, remainingSeconds, type TokenEntry } from './token-entry.ts'
 import type { TokenExpiry } from './token-expiry.ts'
 import { accessorFolder, ID_FOLDER, leaseFolder, leaseIdOf, tokenOfLeaf, tokenOfLease } from './token-keys.ts'
 import type { TokenRenewal } from './token-renewal.ts'
@@ -129,14 +129,15 @@ export class Leases {
   }
 
   /**
-   * Revokes all tokens that a mount gave, when it is removed: those of its logins, at former paths too, and those that
-   * wrap its answers. Tokens of another mount that once had one of the paths stay. Logins of a removed mount are
+   * Revokes all tokens that a mount gave, when it is removed: those of its logins and those that wrap its answers, at
+   * former paths too. Tokens of another mount that once had one of the paths stay. Logins of a removed mount are
    * refused as soon as it leaves the table; this only removes what is stored.
    */
   async revokeByMount({ namespace, path, uuid, formerPaths = [] }: MountPaths): Promise<void> {
     const all = leaseFolder(namespace)
-    await this.#revokeBelow(all + path, ({ login }) => login === null || login.mountUuid === uuid)
-    for (const former of formerPaths) await this.#revokeBelow(all + former, ({ login }) => login?.mountUuid === uuid)
+    const ofThis = (entry: TokenEntry): boolean | undefined => isGivenBy((giver) => giver === uuid, entry)
+    await this.#revokeBelow(all + path, (entry) => ofThis(entry) ?? true)
+    for (const former of formerPaths) await this.#revokeBelow(all + former, (entry) => ofThis(entry) ?? false)
   }
 
   /**

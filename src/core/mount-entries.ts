@@ -138,8 +138,7 @@ export async function storedAt(tx: ViewTransaction, path: string): Promise<Mount
 /** The path as endpoints under sys/auth and sys/mounts show it: without `auth/` for a login mount. */
 export const shownPath = ({ kind, path }: MountEntry): string => (kind === 'auth' ? path.slice('auth/'.length) : path)
 
-/** The former paths of a login mount that moves to `to`. Nothing for other mounts. */
-export function formerPathsOf({ kind, path, formerPaths = [] }: MountEntry, to: string): Partial<MountEntry> {
-  if (kind !== 'auth') return {}
+/** The former paths of a mount that moves to `to`. */
+export function formerPathsOf({ path, formerPaths = [] }: MountEntry, to: string): Partial<MountEntry> {
   return { formerPaths: [...new Set([...formerPaths, path])].filter((former) => former !== to) }
 }

@@ -18,8 +18,8 @@ async function stage(seed: number) {
   const time = steppedTime(0)
   const logged: string[] = []
   const done: string[] = []
-  /** Ids that no write waits for any more. */
-  const forgotten: string[] = []
+  /** What is said of ids to the writes that wait. */
+  const waiting: string[] = []
   const given = { status: NO_LINKS as LinkStatus, isWell: true }
   const step = (what: string) => async () => {
     if (!given.isWell) throw new StorageFull('The disk is full')
@@ -32,22 +32,28 @@ async function stage(seed: number) {
     log: (_level: string, message: string) => void logged.push(message),
     links: { status: async () => given.status, disconnect: step('disconnect') },
     primarySide: { release: step('release'), dropHold: step('drop hold'), issued: () => done.push('issued') },
-    synchronous: { forget: (id: string) => forgotten.push(id), told: [] },
+    synchronous: {
+      forget: (id: string) => waiting.push(`forget ${id}`),
+      issued: (id: string) => waiting.push(`issued ${id}`),
+      told: [],
+    },
     facts: () => ({ clusterAddresses: ['https://one.test:8201'], apiAddress: '' }),
     changed: async () => {},
   } as unknown as OperationsParts
   const stateOf = async () => (await cluster.run((tx) => findSecondary(tx, 'dr', WANTED.id)))?.state
-  return { operations: new OwnOperations(parts), given, done, forgotten, logged, time, stateOf }
+  return { operations: new OwnOperations(parts), given, done, waiting, logged, time, stateOf }
 }
 
 test('an id gets no new token while nobody says whether its secondary is connected', async () => {
-  const { operations, given, done, forgotten, stateOf } = await stage(81)
+  const { operations, given, done, waiting, stateOf } = await stage(81)
   given.status = { ...NO_LINKS, isSilent: true }
   await assert.rejects(operations.secondaryToken('dr', WANTED), /do not say which secondaries are connected/)
   assert.deepEqual([await stateOf(), done], ['active', []])
   given.status = NO_LINKS
   assert.equal((await operations.secondaryToken('dr', WANTED)).replaced, 'secondary')
-  assert.deepEqual([done, forgotten], [['disconnect', 'release', 'issued'], [WANTED.id]])
+  assert.deepEqual(done, ['disconnect', 'release', 'issued'])
+  // What the links say of it counts again once they are closed.
+  assert.deepEqual(waiting, [`forget ${WANTED.id}`, `issued ${WANTED.id}`])
 })
 
 test('a token is given and a revocation counts though what follows fails; that is done when it can be', async () => {

@@ -159,9 +159,10 @@ test('a filter that cannot be is refused, and changes nothing', async () => {
     assert.equal((await secondary.call(method, at('two'), {})).status, 400, method)
 })
 
-test('a path of a hundred thousand slashes is refused as soon as any other', async () => {
+// At the square of the number of slashes it would outlive the process of the test.
+test('a path of a million slashes is refused as any other', async () => {
   const { primary } = await performanceServers(15)
-  const { status, body } = await primary.call('POST', at('two'), { paths: [`a${'/'.repeat(100_000)}a`] })
+  const { status, body } = await primary.call('POST', at('two'), { paths: [`a${'/'.repeat(1_000_000)}a`] })
   assert.equal(status, 400)
   assert.match(String(body.errors), /paths/)
 })

@@ -1,5 +1,4 @@
 // The notes of copies and comparisons that run, as the stores of simulated clusters have them.
-
 import { REPLICATION_FAMILIES } from '../../../src/replication/set/peer-name.ts'
 import { SETS_FOLDER } from '../../../src/replication/set/records.ts'
 import { COMPARES, transferPath } from '../../../src/replication/set/transfer-note.ts'

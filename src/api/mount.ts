@@ -74,6 +74,8 @@ export type MountEntry = GroupOf<typeof MOUNT_MEMBERS>
 export type PromotedAs = {
   /** What is local to the cluster is that of the one whose place it took, as it was a while ago. */
   readonly takesPlace: boolean
+  /** The one whose place it took handed over: all that it granted is known here, and it grants no more. */
+  readonly isHandedOver: boolean
   /** It changes what the mount has: not, if it follows a performance primary and the mount is shared. */
   readonly isOwner: boolean
 }

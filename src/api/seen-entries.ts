@@ -5,6 +5,8 @@ export type SeenEntries = {
   look(): Promise<void>
   /** How many changes of the entry one of them had not got when that was found out last; never too few. */
   unseen(path: string): number
+  /** True if one of them may have been promoted, by what was known last: it counts on what it knew then. */
+  mayBeReplaced(): boolean
   /** False if no secondary for performance had the id when that was found out last. */
   mayFollow(secondary: string): boolean
 }

@@ -188,7 +188,7 @@ test('S6: a thread that had messages before the promotion gives none of them awa
   const { cluster } = await standingOf(server.node, 'transit/')
   await server.node.changeRole(stateOf({ dr: 'secondary' }))
   const sets = server.node.storage.view(systemScope, SETS_FOLDER)
-  await sets.transaction(async (tx) => putTakenOver(tx, { epoch: 2, atMs: 0, takesPlace: true }))
+  await sets.transaction(async (tx) => putTakenOver(tx, { epoch: 2, atMs: 0, takesPlace: true, isHandedOver: false }))
   await server.node.changeRole(stateOf({ dr: 'primary' }))
   assert.equal(await encrypt(), 200)
   assert.equal(lives(), 2)

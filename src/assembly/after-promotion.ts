@@ -28,8 +28,8 @@ export async function afterPromotion({ audit, mounts, services, storage }: After
   await audit.noteHistory()
   // Not by the role of this node: it takes that when this is done.
   const ownsShared = performance === 'disabled' || performance === 'primary'
-  const { epoch, atMs, takesPlace } = taken
-  for await (const uuids of mounts.promoted(`${epoch} ${atMs}`, { takesPlace, ownsShared })) {
+  const { epoch, atMs, takesPlace, isHandedOver } = taken
+  for await (const uuids of mounts.promoted(`${epoch} ${atMs}`, { takesPlace, isHandedOver, ownsShared })) {
     // What threads hold of these mounts is of the time before: they drop it, each before its next request.
     await services.reloads.reload(uuids, 'here')
   }

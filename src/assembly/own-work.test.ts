@@ -35,6 +35,7 @@ const listOf = (node: WritingNode, store: Store): readonly OwnWork[] =>
   ownWork({ ...node, auth: node, rotation: node.operations.rotation, store, random: world.random, log: () => {} })
 
 const OF_A_SET = [
+  'what a promotion in the set leaves to do',
   'writes that were lost to the set',
   'keys of the set',
   'new terms of the keyring',

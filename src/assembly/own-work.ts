@@ -95,6 +95,14 @@ export function ownWork(rooms: OwnWorkRooms): readonly OwnWork[] {
       begin: () => afterPromotion(rooms),
     },
     {
+      name: 'what a promotion in the set leaves to do',
+      // A performance secondary that is promoted owned its cluster before, so that the line above has been done.
+      changes: 'set',
+      isVital: true,
+      when: 'before serving',
+      begin: () => afterPromotion(rooms),
+    },
+    {
       name: 'writes that were lost to the set',
       changes: 'set',
       // A secondary that comes is to have it with the first of the new numbers.

@@ -15,7 +15,7 @@ type Parts = {
   readonly store: Pick<Store, 'onCommit' | 'position'>
   readonly role: () => NodeRole
   /** Undefined: this server does not replicate. */
-  readonly operations: (() => Pick<ReplicationOperations, 'acknowledged' | 'secondaryIds'>) | undefined
+  readonly operations: (() => Pick<ReplicationOperations, 'acknowledged' | 'mayBeReplaced' | 'secondaryIds'>) | undefined
 }
 
 /** The places of last changes, and how far the secondaries are. Of the thread that writes. */
@@ -40,12 +40,15 @@ export class SeenChanges {
   /** What has been seen of the entries of one class in the folder. */
   of(folder: string, storageClass: StorageClass): SeenEntries {
     let reached = 0
+    let mayBeReplaced = false
     let following: readonly string[] | undefined
     return {
       look: async () => {
         reached = await this.#reached(storageClass)
+        mayBeReplaced = reached !== Infinity && (await this.#mayBeReplaced(storageClass))
         following = await this.#following()
       },
+      mayBeReplaced: () => mayBeReplaced,
       mayFollow: (secondary) => following === undefined || following.includes(secondary),
       unseen: (path) => {
         if (reached === Infinity) return 0
@@ -56,6 +59,14 @@ export class SeenChanges {
         // What is older than the first one noted may have changed any number of times.
         return this.#before === undefined || this.#before > reached ? Infinity : left.length
       },
+    }
+  }
+
+  async #mayBeReplaced(storageClass: StorageClass): Promise<boolean> {
+    try {
+      return (await this.#parts.operations?.().mayBeReplaced(storageClass)) ?? false
+    } catch {
+      return true
     }
   }
 

@@ -30,7 +30,7 @@ import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
 export type { Mounted } from './placed-mounts.ts'
 
 /** What a promoted cluster is: `ownsShared`, to shared mounts. */
-export type PromotedMounts = Pick<PromotedAs, 'takesPlace'> & { readonly ownsShared: boolean }
+export type PromotedMounts = Omit<PromotedAs, 'isOwner'> & { readonly ownsShared: boolean }
 
 /** Engines that are told of a promotion at once: enough to share a sync, few enough to keep memory small. */
 const TOLD_AT_ONCE = 64
@@ -193,17 +193,17 @@ export class MountTable implements Mounts {
    * are corrupt holds up no other.
    * @throws what storing throws
    */
-  async *promoted(promotion: string, { takesPlace, ownsShared }: PromotedMounts): AsyncGenerator<readonly string[]> {
+  async *promoted(promotion: string, { ownsShared, ...as }: PromotedMounts): AsyncGenerator<readonly string[]> {
     if (this.stale) await this.refresh()
     const told = [...this.#placed.all()].filter(({ engine }) => engine.promoted !== undefined)
     // What is local to a cluster that goes on as it was has the same owner as before.
-    const mounted = takesPlace ? told : told.filter(({ entry }) => !entry.local)
+    const mounted = as.takesPlace ? told : told.filter(({ entry }) => !entry.local)
     for (const isLocal of [false, true]) {
       const some = mounted.filter(({ entry }) => entry.local === isLocal)
       for (let from = 0; from < some.length; from += TOLD_AT_ONCE) {
         const page = some.slice(from, from + TOLD_AT_ONCE)
         await Promise.all(
-          page.map((one) => this.#tellPromoted(one, promotion, { takesPlace, isOwner: isLocal || ownsShared })),
+          page.map((one) => this.#tellPromoted(one, promotion, { ...as, isOwner: isLocal || ownsShared })),
         )
         yield page.map(({ entry }) => entry.uuid)
       }

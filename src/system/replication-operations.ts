@@ -165,6 +165,11 @@ export type ReplicationOperations = {
    * has none. Not to be called within a transaction.
    */
   acknowledged(storageClass: StorageClass): Promise<number>
+  /**
+   * True if a secondary that gets entries of the class asked to take over, and this cluster does not know what became
+   * of that. Not to be called within a transaction.
+   */
+  mayBeReplaced(storageClass: StorageClass): Promise<boolean>
   /** Ids of the secondaries of a family that are let in; none unless this cluster is its primary. */
   secondaryIds(family: ReplicationFamily): Promise<readonly string[]>
   /** A former primary that is told writes nothing. Else it is called until it is. */

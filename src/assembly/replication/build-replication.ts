@@ -126,7 +126,8 @@ class OwnReplication implements ReplicationRoom {
       sealNumber: () => seal.seal.number,
     }
     const changed = (): Promise<void> => this.#changed()
-    const handingOver = new HandingOver({ view: this.#view, world, log: this.#log, changed })
+    const logEnd = async (): Promise<number> => (await store.position()).index
+    const handingOver = new HandingOver({ view: this.#view, logEnd, world, log: this.#log, changed })
     this.#handingOver = handingOver
     const shared = { log: this.#log, onChanged: changed }
     const undone = new KeptUndone({ ...common, log: this.#log, rootKey: () => seal.seal.rootKey })
@@ -198,6 +199,7 @@ class OwnReplication implements ReplicationRoom {
       primarySide,
       activating,
       changingRoles,
+      handingOver,
       undone,
       synchronous: this.synchronous,
       facts,

@@ -209,7 +209,7 @@ export class ChangingRoles {
           if (family === 'dr') await comparesInPlace(tx, place)
           await promotePrimary(tx, { ...promotion, isHalf: half })
           tx.delete(transferPath(family))
-          putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs, takesPlace: family === 'dr' })
+          putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs, takesPlace: family === 'dr', isHandedOver: asked.isDrained })
         }
         const isDone = async (): Promise<boolean> => (await this.#modeOf(family)) === 'primary'
         await this.#beginHistory(begin, next, isDone, await this.#termsAfter(family))
@@ -281,7 +281,12 @@ export class ChangingRoles {
         await disableFamily(tx, family, 'secondary/disable')
         tx.delete(transferPath(family))
         // It uses the keys of the set on its own from now on, as a promoted cluster does.
-        putTakenOver(tx, { epoch: state.epoch + 1, atMs: nowMs, takesPlace: family === 'dr' })
+        putTakenOver(tx, {
+          epoch: state.epoch + 1,
+          atMs: nowMs,
+          takesPlace: family === 'dr',
+          isHandedOver: false,
+        })
       }
       const hasLeft = async (): Promise<boolean> => (await this.#modeOf(family)) === undefined
       await secondarySide.whileNothingComes(family, () => this.#beginHistory(leave, next, hasLeft))

@@ -18,6 +18,7 @@ async function stage() {
   const start = (): HandingOver =>
     new HandingOver({
       view: cluster.view,
+      logEnd: async () => 7 + roles.length,
       world: time.newThread(),
       log: () => {},
       changed: async () => void roles.push(await isHandingOver()),
@@ -34,6 +35,28 @@ test('a primary writes nothing until the one that asked takes it back', async ()
   assert.deepEqual(roles, [true])
   await handingOver.end('two')
   assert.deepEqual(roles, [true, false])
+})
+
+test('what a secondary has counts for it only where it was written behind the lease', async () => {
+  const { time, roles, start } = await stage()
+  const handingOver = start()
+  const places: number[] = [handingOver.overAt]
+  const note = (): unknown => places.push(handingOver.overAt)
+  await handingOver.goOn()
+  note()
+  await handingOver.begin('two')
+  note()
+  await time.pass(LEASE_MS - 1)
+  note()
+  await time.pass(1)
+  note()
+  const begun = handingOver.begin('two')
+  note()
+  await begun
+  await handingOver.end('two')
+  note()
+  assert.deepEqual(places, [Infinity, 7, Infinity, Infinity, 8, Infinity, 10])
+  assert.deepEqual(roles, [true, false, true, false])
 })
 
 test('it writes nothing as long as another one counts on that', async () => {

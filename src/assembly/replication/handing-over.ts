@@ -25,6 +25,8 @@ export const askerOf = (family: ReplicationFamily, id: string): string => `${fam
 /** The parts of it. */
 export type HandingOverParts = {
   readonly view: View
+  /** The index of the last change that is stored. */
+  readonly logEnd: () => Promise<number>
   readonly world: Pick<World, 'clock' | 'timers'>
   readonly log: Log
   /** Takes over the role that follows. */
@@ -37,6 +39,7 @@ export class HandingOver {
   /** Who asked for it, and took nothing back. */
   readonly #asked = new Set<string>()
   #lease: Timer | undefined
+  #overAt = Number.POSITIVE_INFINITY
 
   constructor(parts: HandingOverParts) {
     this.#parts = parts
@@ -44,6 +47,14 @@ export class HandingOver {
 
   get isOn(): boolean {
     return this.#lease !== undefined
+  }
+
+  /**
+   * Who has more of the log than up to here was not promoted since it asked: nothing is written while a promotion may
+   * count on that. Infinity while this cluster hands over, or does not know.
+   */
+  get overAt(): number {
+    return this.#overAt
   }
 
   /** True while a secondary of the family counts on it, or may: after a restart nobody knows who asked. */
@@ -78,11 +89,19 @@ export class HandingOver {
         this.#lend('before this server was opened')
       }
     }
+    await this.#isOver()
+  }
+
+  /** Before anything is written. */
+  async #isOver(): Promise<void> {
+    const index = await this.#parts.logEnd()
+    if (!this.isOn) this.#overAt = index
   }
 
   #lend(asked: string): void {
     const { world, log } = this.#parts
     this.#lease?.cancel()
+    this.#overAt = Number.POSITIVE_INFINITY
     this.#lease = world.timers.after(LEASE_MS, () => {
       log('warn', 'This cluster writes again: it has heard of no cluster that took over', { asked })
       void this.#end()
@@ -112,6 +131,7 @@ export class HandingOver {
     this.drop()
     try {
       await view.transaction(async (tx) => clearHandingOver(tx))
+      await this.#isOver()
       await changed()
     } catch (cause) {
       // The next opening finds the note.

@@ -22,6 +22,7 @@ import {
   requireOperation,
   revokeSecondary,
 } from '../../replication/set/primary-operations.ts'
+import { clearAsked, mayHaveTakenOver } from '../../replication/set/asked-takeover.ts'
 import {
   allSecondaries,
   readPromotions,
@@ -54,6 +55,7 @@ import type {
 import type { Activating } from './activating.ts'
 import type { ChangingAuthority } from './changing-authority.ts'
 import type { ChangingRoles } from './changing-roles.ts'
+import type { HandingOver } from './handing-over.ts'
 import type { KeptUndone } from './kept-undone.ts'
 import { type PathsFiltersParts, pathsFilters } from './paths-filters.ts'
 import type { PrimarySide } from './primary-side.ts'
@@ -63,6 +65,7 @@ import { orRefused } from './set-refusals.ts'
 export type OperationsParts = {
   readonly view: View
   readonly store: Pick<Store, 'position'>
+  readonly handingOver: Pick<HandingOver, 'overAt'>
   readonly world: Pick<World, 'clock' | 'random' | 'timers'>
   readonly log: Log
   readonly links: LinkControl
@@ -229,7 +232,7 @@ export class OwnOperations implements ReplicationOperations {
 
   async acknowledged(storageClass: StorageClass): Promise<number> {
     const { view, store, links } = this.#parts
-    const families = REPLICATION_FAMILIES.filter((family) => storageClass === 'replicated' || family === 'dr')
+    const families = familiesOf(storageClass)
     const found = await view.transaction((tx) => Promise.all(families.map((family) => activeOf(tx, family))))
     const entries = found.flat()
     if (entries.length === 0) return Infinity
@@ -240,6 +243,25 @@ export class OwnOperations implements ReplicationOperations {
       return linked ?? (acknowledged?.historyId === historyId ? acknowledged.index : 0)
     })
     return Math.min(...indexes)
+  }
+
+  async mayBeReplaced(storageClass: StorageClass): Promise<boolean> {
+    const { view, links, handingOver } = this.#parts
+    const families = familiesOf(storageClass)
+    const asked = await view.transaction((tx) => Promise.all(families.map((family) => askedOf(tx, family))))
+    const unheard = asked.flat()
+    if (unheard.length === 0) return false
+    const { secondaries } = await links.status()
+    const areHeard = unheard.map(async ({ family, id }) => {
+      const linked = secondaries.find((one) => one.family === family && one.id === id)
+      return view.transaction(async (tx) => {
+        // It may have asked again meanwhile.
+        if ((linked?.acknowledgedIndex ?? 0) <= handingOver.overAt) return false
+        await clearAsked(tx, family, id)
+        return true
+      })
+    })
+    return (await Promise.all(areHeard)).includes(false)
   }
 
   async secondaryIds(family: ReplicationFamily): Promise<readonly string[]> {
@@ -331,6 +353,15 @@ async function readTold(tx: SetReader, family: ReplicationFamily) {
 }
 
 /** The secondaries that this cluster let in, while it is their primary. */
+/** The families whose secondaries get entries of the class. */
+const familiesOf = (storageClass: StorageClass): readonly ReplicationFamily[] =>
+  REPLICATION_FAMILIES.filter((family) => storageClass === 'replicated' || family === 'dr')
+
+async function askedOf(tx: SetReader, family: ReplicationFamily) {
+  if ((await readState(tx, family))?.mode !== 'primary') return []
+  return (await mayHaveTakenOver(tx, family)).map((id) => ({ family, id }))
+}
+
 async function activeOf(tx: SetReader, family: ReplicationFamily) {
   if ((await readState(tx, family))?.mode !== 'primary') return []
   const entries = await allSecondaries(tx, family)
@@ -384,6 +415,7 @@ export function noOperations(): ReplicationOperations {
     revokeSecondary: refuse,
     rotateAuthority: refuse,
     acknowledged: async () => Infinity,
+    mayBeReplaced: async () => false,
     secondaryIds: async () => [],
     generatePublicKey: refuse,
     enableSecondary: refuse,

@@ -23,6 +23,7 @@ import {
   trustFor,
 } from '../../replication/set/admission.ts'
 import { readAuthorities, trustedOf } from '../../replication/set/authorities.ts'
+import { clearAsked, noteAsked } from '../../replication/set/asked-takeover.ts'
 import { leavePlaceInSet, takeSuccessor } from '../../replication/set/changing-hands.ts'
 import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/set/peer-name.ts'
 import { knownSecondaries } from '../../replication/set/primary-operations.ts'
@@ -228,14 +229,21 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
     const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
     if ('refused' in admitted) return admitted
     await handingOver.begin(askerOf(arrival.set.family, arrival.id))
+    // Not before it began: until then, what the secondary acknowledges may be of an earlier time.
+    await this.#run((tx) => noteAsked(tx, arrival.set.family, arrival.id))
     // Behind what was being committed: the caller reads where the log ends.
     await store.position()
     return 'draining' as const
   }
 
   async resume(arrival: Arrival): Promise<void> {
-    const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
-    if (!('refused' in admitted)) await this.#parts.handingOver.end(askerOf(arrival.set.family, arrival.id))
+    const { set, id } = arrival
+    const isHeard = await this.#run(async (tx) => {
+      if ('refused' in (await admitSecondary(tx, this.#greeting(arrival)))) return false
+      await clearAsked(tx, set.family, id)
+      return true
+    })
+    if (isHeard) await this.#parts.handingOver.end(askerOf(set.family, id))
   }
 
   async tookOver(arrival: Arrival, told: Parameters<PrimaryOwner['tookOver']>[1]) {

@@ -21,6 +21,7 @@ const ENTRY: SecondaryEntry = {
   renewed: null,
   bootstrap: null,
   acknowledged: null,
+  mayHaveTakenOver: false,
   clusterAddresses: [],
   apiAddress: '',
   trusts: [],

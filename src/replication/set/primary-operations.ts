@@ -186,6 +186,7 @@ export async function issueActivation(tx: SetTransaction, issuing: Issuing): Pro
     renewed: null,
     bootstrap: { nonceDigest: digestOf(nonce.reveal()), endsAtMs, receiverDigest: null, isUsed: false },
     acknowledged: null,
+    mayHaveTakenOver: false,
     clusterAddresses: [],
     apiAddress: '',
     trusts: authoritiesIn({ authority, nextAuthority }).map(authorityMark),

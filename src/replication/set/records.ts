@@ -115,6 +115,8 @@ export const SECONDARY_ENTRY = storedRecord('A secondary of a set', {
   trusts: otherwise(listOf(base64), []),
   /** The highest `instance` that came as this secondary: none before it is let in again. */
   instance: otherwise(count, 0),
+  /** It asked this cluster to hand over, and what became of that is not known (asked-takeover.ts). */
+  mayHaveTakenOver: otherwise(flag, false),
 })
 /** A secondary as the primary knows it. */
 export type SecondaryEntry = RecordOf<typeof SECONDARY_ENTRY>

@@ -20,6 +20,11 @@ export const TAKEN_OVER = storedRecord('The note of a promotion that is not sett
    * goes on with its own.
    */
   takesPlace: otherwise(flag, true),
+  /**
+   * True where the other cluster handed over: what it wrote is all here, and it grants nothing as long as it does not
+   * know what became of that (asked-takeover.ts).
+   */
+  isHandedOver: otherwise(flag, false),
 })
 /** A promotion that is not settled. */
 export type TakenOver = RecordOf<typeof TAKEN_OVER>

@@ -73,6 +73,7 @@ class Clusters {
     else if (choice < 98)
       await this.#primary.client.write(`keys/${random.pick(['a', 'b'])}/rotate`).catch(restarting(this.#primary))
     else if (choice < 99) await this.#failOver()
+    else if (random.chance(0.3)) this.#primary.handOverTo(random.pick(this.#followers))
     else this.#comeBack()
     await this.#check()
   }
@@ -95,7 +96,9 @@ class Clusters {
     if (this.#former !== undefined) return
     const next = this.#random.pick(this.#followers)
     this.#former = this.#primary
-    await next.promote()
+    const isPlanned = this.#random.chance(0.7)
+    if (isPlanned) this.#former.handOverTo(next)
+    await next.promote(isPlanned)
     this.#primary = next
     if (this.#heir === next) this.#heir = undefined
     this.#secondaries = this.#secondaries.filter((one) => one !== next)
@@ -111,6 +114,7 @@ class Clusters {
     const isHeir = this.#heir === undefined && this.#random.chance(0.5)
     this.#former.killAt = undefined
     this.#former.followers.clear()
+    this.#former.asked.clear()
     this.#former.follow(this.#primary, isHeir ? 'dr' : 'performance')
     if (isHeir) this.#heir = this.#former
     else this.#secondaries.push(this.#former)
@@ -289,6 +293,46 @@ test('S6 a cluster that takes the place of another one goes on under a name of i
   assert.equal(counts[1], 12 * block)
   await heir.client.write('keys/k0/rotate')
   assert.equal((await heir.client.read('keys/k0')).data.encryption_counts[2], OF_A_START)
+})
+
+test('S6 one that took over by agreement counts one block, sixty times over', async () => {
+  let primary = new TestCluster('0')
+  await primary.client.write('keys/k')
+  await primary.client.write('encrypt/k', { plaintext })
+  let changes = 0
+  for (let status = 200; status === 200; changes += 1) {
+    const next = new TestCluster(`${changes}`)
+    next.follow(primary, 'dr')
+    primary.handOverTo(next)
+    await next.promote(true)
+    const { encryption_counts: counts } = (await next.client.read('keys/k')).data
+    assert.equal(counts[1], Math.min((changes + 1) * block, SMALL_LIMITS.most))
+    status = (await next.client.write('encrypt/k', { plaintext })).status
+    primary = next
+  }
+  assert.equal(changes, SMALL_LIMITS.most / block)
+})
+
+test('S6 who may have been replaced grants nothing, until it hears that it was not', async () => {
+  const { primary, secondary } = await pair()
+  await join(secondary)
+  primary.handOverTo(secondary)
+  const before = ledgerOf(primary)
+  const fill = async (most: number): Promise<string> => {
+    for (let turn = 0; turn < most; turn += 1) {
+      const reply = await primary.client.write('encrypt/k', batch(60))
+      if (reply.status !== 200) return `${reply.status} ${reply.errors[0]}`
+    }
+    return 'goes on'
+  }
+  assert.match(await fill(100), /^503 .*before those that follow it have caught up/)
+  const another = { kind: 'join', cluster: nameOf(1) }
+  assert.deepEqual(await primary.transit.handleClusterCall(another, 'another'), { isGranted: false })
+  assert.deepEqual(ledgerOf(primary), before)
+  await primary.client.write('keys/other')
+  secondary.deliver()
+  assert.equal(await fill(5), 'goes on')
+  assert.deepEqual(await primary.transit.handleClusterCall(another, 'another'), { isGranted: true })
 })
 
 const nameOf = (at: number) => String(at).padStart(16, '0')

@@ -1,7 +1,7 @@
 // The ledger of a mount on the cluster that owns it: it grants blocks to itself and to the clusters that follow it.
 // What it wrote last may be lost with it: another cluster, which has not got it, may take its place. So it makes sure
-// that no cluster can have more than one block of a version that is lost so. The cluster that is promoted counts one
-// block for each cluster it knows of, and for one that it may not know of.
+// that no cluster can have more than a few blocks that are lost so, and the cluster that is promoted counts all of
+// them. One that hands over grants nothing until it knows what became of that: so nothing is lost then but its name.
 import { fromPeer } from '../../../api/from-peer.ts'
 import type { PromotedAs } from '../../../api/mount.ts'
 import { maintains } from '../../../api/node-role.ts'
@@ -48,6 +48,9 @@ const MOST_UNSEEN_NAMES = 3
 const MOST_UNSEEN_BLOCKS = 8
 /** What a promoted cluster may not know of: so many clusters with their first blocks, and further blocks. */
 const UNSEEN = MOST_UNSEEN_NAMES + MOST_UNSEEN_BLOCKS
+
+/** As `UNSEEN`, where the former owner handed over and had no name that is known: it alone may be named still. */
+const UNSEEN_HANDED_OVER = 1
 
 /** A name as `newClusterName` draws it. */
 const CLUSTER_NAME = checked(text, (name) => /^[\w-]{16}$/.test(name))
@@ -113,7 +116,8 @@ export class ClusterLedger {
   /** Names another cluster in the ledger, unless it is named; returns the clusters as they are then. */
   async #nameIn(tx: ViewTransaction, cluster: string, secondary: string): Promise<Clusters> {
     const before = await readClusters(tx)
-    return this.#unseen(CLUSTERS) < MOST_UNSEEN_NAMES - 1 ? this.#named(tx, before, cluster, secondary) : before
+    if (this.#mayBeReplaced || this.#unseen(CLUSTERS) >= MOST_UNSEEN_NAMES - 1) return before
+    return this.#named(tx, before, cluster, secondary)
   }
 
   async #named(tx: ViewTransaction, before: Clusters, cluster: string, secondary?: string): Promise<Clusters> {
@@ -170,12 +174,17 @@ export class ClusterLedger {
     wanted: { readonly cluster: string; readonly number: number },
   ): Promise<Ledger> {
     const { limits } = this.#parts
+    if (this.#mayBeReplaced) return ledger
     const granted = withBlock(limits, ledger, standing, wanted)
     const seen = this.#unseen(USE_FOLDER + identity) === 0 ? ledger.granted : (ledger.seen ?? 0)
     if (granted === undefined || granted.granted - seen > MOST_UNSEEN_BLOCKS * limits.block) return ledger
     const after = { ...granted, seen }
     tx.put(USE_FOLDER + identity, MESSAGE_COUNT.encode(after))
     return after
+  }
+
+  get #mayBeReplaced(): boolean {
+    return this.#parts.seen?.mayBeReplaced() ?? false
   }
 
   #unseen(path: string): number {
@@ -220,7 +229,7 @@ export class ClusterLedger {
    * of keys.
    * `promotion` names the change: it counts once then, however often this is called before the first life after it.
    */
-  async promoted({ takesPlace, isOwner }: PromotedAs, promotion?: string): Promise<void> {
+  async promoted({ takesPlace, isHandedOver, isOwner }: PromotedAs, promotion?: string): Promise<void> {
     await this.#parts.storage.transaction(async (tx) => {
       const before = await readClusters(tx)
       const { lives, cluster, promotion: known } = await readClusterLives(tx)
@@ -230,8 +239,9 @@ export class ClusterLedger {
       tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode(own))
       if (!isOwner) return
       const others = takesPlace ? withoutGone(before, (one) => one === cluster) : before
+      const unseen = !isHandedOver ? UNSEEN : others.gone > before.gone ? 0 : UNSEEN_HANDED_OVER
       const clusters = name === '' || others.clusters.includes(name) ? others.clusters : [...others.clusters, name]
-      tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ ...others, clusters, gone: others.gone + UNSEEN }))
+      tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ ...others, clusters, gone: others.gone + unseen }))
     })
   }
 }

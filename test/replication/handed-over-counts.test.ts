@@ -1,0 +1,127 @@
+// S6 on whole servers in virtual time: what a planned change of primary costs a key version, and what keeps it so cheap:
+// a primary that does not know what became of its handing over grants nothing.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { LEASE_MS } from '../../src/assembly/replication/handing-over.ts'
+import { MESSAGE_LIMITS } from '../../src/engines/transit/budget/message-limits.ts'
+import { SMALL_LIMITS } from '../fixtures/cluster-set.ts'
+import { DR, operationToken, pair, promote, shareOf, takeBack } from '../fixtures/failing-over.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import { performanceServers } from '../fixtures/replicated-servers.ts'
+
+const plaintext = 'YQ=='
+const BATCH = 50
+const batch = { batch_input: Array(BATCH).fill({ plaintext }) }
+const { block } = SMALL_LIMITS
+
+const real = { ...MESSAGE_LIMITS }
+before(() => void Object.assign(MESSAGE_LIMITS, SMALL_LIMITS))
+after(() => void Object.assign(MESSAGE_LIMITS, real))
+
+async function pairWithKey(seed: number) {
+  const set = await pair(seed)
+  await set.primary.must('POST', 'sys/mounts/transit', { type: 'transit' })
+  await set.primary.must('POST', 'transit/keys/k')
+  await set.primary.must('POST', 'transit/encrypt/k', { plaintext })
+  await set.servers.level(set.primary, set.secondary)
+  return set
+}
+
+async function regionWithKey(seed: number) {
+  const set = await performanceServers(seed)
+  const { servers, primary, secondary } = set
+  await primary.must('POST', 'sys/mounts/transit', { type: 'transit' })
+  await primary.must('POST', 'transit/keys/k')
+  await servers.time.pass(12_000)
+  await servers.level(primary, secondary, 60_000, 'performance')
+  return set
+}
+
+const REFUSED = /^503 .*before those that follow it have caught up/
+/** More batches than what a cluster has left at any moment. */
+const MANY = 200
+
+/** Seals until that is refused, at most so often; returns the refusal. */
+async function sealedOut(cluster: ReplicatedServer, batches: number): Promise<string | undefined> {
+  for (let turn = 0; turn < batches; turn++) {
+    const { status, body } = await cluster.call('POST', 'transit/encrypt/k', batch)
+    if (status !== 200) return `${status} ${body.errors}`
+  }
+  return undefined
+}
+
+const countOf = async (cluster: ReplicatedServer): Promise<number> => {
+  const { body } = await cluster.must('GET', 'transit/keys/k')
+  const counts = body.data?.encryption_counts ?? {}
+  return (counts as Record<string, number>)[1] ?? 0
+}
+
+const CHANGES = 10
+
+test(`S6: ${CHANGES} planned changes of primary cost a key version a block each`, async () => {
+  const { servers, token, ...pairOf } = await pairWithKey(31)
+  let [primary, secondary] = [pairOf.primary, pairOf.secondary]
+  for (let change = 1; change <= CHANGES; change++) {
+    assert.equal((await promote(secondary, token)).status, 200)
+    await takeBack(servers, secondary, primary, token)
+    ;[primary, secondary] = [secondary, primary]
+    assert.equal(await sealedOut(primary, 1), undefined, `after ${change} changes`)
+    await servers.level(primary, secondary)
+  }
+  const counted = await countOf(primary)
+  assert.ok(counted >= CHANGES * block && counted <= (CHANGES + 2) * block, `${counted / block} blocks`)
+})
+
+test('S6: a primary that handed over, and heard no more, grants nothing until the other one is revoked', async () => {
+  const { servers, primary, secondary, token } = await pairWithKey(32)
+  const operation = { dr_operation_token: token }
+  const promoted = secondary.server.call('POST', `${DR}/secondary/promote`, operation, '')
+  while (secondary.server.node.nodeRole().dr !== 'primary') await servers.time.pass(1)
+  servers.cut(primary, secondary)
+  assert.equal((await servers.time.until(promoted)).status, 200)
+  await servers.time.pass(LEASE_MS)
+  assert.match((await sealedOut(primary, MANY)) ?? '', REFUSED)
+  primary.kill()
+  await primary.restart(shareOf(primary))
+  assert.match((await sealedOut(primary, MANY)) ?? '', REFUSED)
+  // A mount that nobody else knows of, and versions that nobody else has.
+  for (const path of ['sys/mounts/another', 'another/keys/k'])
+    await primary.must('POST', path, path.startsWith('sys') ? { type: 'transit' } : {})
+  await primary.must('POST', 'another/encrypt/k', batch)
+  await primary.must('POST', 'transit/keys/k/rotate')
+  await primary.must('POST', 'transit/encrypt/k', batch)
+  await primary.must('POST', `${DR}/primary/revoke-secondary`, { id: secondary.name })
+  assert.equal(await sealedOut(primary, MANY), undefined)
+})
+
+for (const family of ['dr', 'performance'] as const) {
+  test(`S6: a primary whose secondary for ${family} asked and died grants again when that one follows`, async () => {
+    const { servers, primary, secondary } = family === 'dr' ? await pairWithKey(34) : await regionWithKey(35)
+    const token = family === 'dr' ? { dr_operation_token: await operationToken(primary) } : {}
+    await servers.level(primary, secondary, 60_000, family)
+    const path = `sys/replication/${family}/secondary/promote`
+    secondary.server.call('POST', path, token, secondary.rootToken).catch(() => {})
+    while (primary.server.node.nodeRole().isHandingOver !== true) await servers.time.pass(1)
+    secondary.kill()
+    await servers.time.pass(LEASE_MS)
+    assert.match((await sealedOut(primary, MANY)) ?? '', REFUSED)
+    await secondary.restart(shareOf(primary))
+    await servers.level(primary, secondary, 60_000, family)
+    await servers.time.pass(2_000)
+    assert.equal(await sealedOut(primary, 20), undefined)
+  })
+}
+
+test('S6: a primary that handed over to a region, of which it never hears, grants nothing', async () => {
+  const { servers, primary, secondary } = await regionWithKey(36)
+  await primary.must('POST', 'transit/encrypt/k', { plaintext })
+  await servers.level(primary, secondary, 60_000, 'performance')
+  await servers.time.pass(1_000)
+  assert.equal((await secondary.call('POST', 'sys/replication/performance/secondary/promote')).status, 200)
+  await servers.time.pass(LEASE_MS + 1_000)
+  assert.match((await sealedOut(primary, MANY)) ?? '', REFUSED)
+  // The names of both, and one that the former primary might have had as well.
+  const counted = await countOf(secondary)
+  assert.ok(counted >= 2 * block && counted < 3 * block, `${counted / block} blocks`)
+  assert.equal(await sealedOut(secondary, 20), undefined)
+})

@@ -125,7 +125,9 @@ async function fill({ node, call }: MemoryServer, role: Partial<NodeRole>, witho
     tx.put('audit-origin', AUDIT_ORIGIN.encode({ history: '00', restored: undefined, promoted: undefined })),
   )
   const sets = node.storage.view(systemScope, SETS_FOLDER)
-  await sets.transaction(async (tx) => putTakenOver(tx, { epoch: 2, atMs: START_MS, takesPlace: true, isHandedOver: false }))
+  await sets.transaction(async (tx) =>
+    putTakenOver(tx, { epoch: 2, atMs: START_MS, takesPlace: true, isHandedOver: false }),
+  )
   // What a promotion leaves to do follows from what the cluster is in its sets, before it is in that role.
   const { performance: mode = 'disabled' } = role
   const state = { setId: 'set', epoch: 1, clusterAddress: '', isFenced: false, sinceMs: START_MS }

@@ -15,7 +15,9 @@ type Parts = {
   readonly store: Pick<Store, 'onCommit' | 'position'>
   readonly role: () => NodeRole
   /** Undefined: this server does not replicate. */
-  readonly operations: (() => Pick<ReplicationOperations, 'acknowledged' | 'mayBeReplaced' | 'secondaryIds'>) | undefined
+  readonly operations:
+    | (() => Pick<ReplicationOperations, 'acknowledged' | 'mayBeReplaced' | 'secondaryIds'>)
+    | undefined
 }
 
 /** The places of last changes, and how far the secondaries are. Of the thread that writes. */

@@ -1,5 +1,5 @@
-// S6 on whole servers in virtual time: what a planned change of primary costs a key version, and what keeps it so cheap:
-// a primary that does not know what became of its handing over grants nothing.
+// S6 on whole servers in virtual time: what a planned change of primary costs a key version. It costs so little because
+// a primary grants nothing while it does not know what became of its handing over.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { LEASE_MS } from '../../src/assembly/replication/handing-over.ts'

@@ -209,7 +209,12 @@ export class ChangingRoles {
           if (family === 'dr') await comparesInPlace(tx, place)
           await promotePrimary(tx, { ...promotion, isHalf: half })
           tx.delete(transferPath(family))
-          putTakenOver(tx, { epoch: epoch + 1, atMs: nowMs, takesPlace: family === 'dr', isHandedOver: asked.isDrained })
+          putTakenOver(tx, {
+            epoch: epoch + 1,
+            atMs: nowMs,
+            takesPlace: family === 'dr',
+            isHandedOver: asked.isDrained,
+          })
         }
         const isDone = async (): Promise<boolean> => (await this.#modeOf(family)) === 'primary'
         await this.#beginHistory(begin, next, isDone, await this.#termsAfter(family))

@@ -24,7 +24,13 @@ async function stage() {
   const time = steppedTime(0)
   /** The server, started anew. */
   const started = async (): Promise<HandingOver> => {
-    const handingOver = new HandingOver({ view, logEnd: async () => 0, world: time, log: () => {}, changed: async () => {} })
+    const handingOver = new HandingOver({
+      view,
+      logEnd: async () => 0,
+      world: time,
+      log: () => {},
+      changed: async () => {},
+    })
     await handingOver.goOn()
     return handingOver
   }

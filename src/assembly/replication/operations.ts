@@ -10,6 +10,7 @@ import type { World } from '../../lib/world.ts'
 import type { LinkControl, NodeFacts, SecondaryStatus } from '../../replication/link/link-sides.ts'
 import { NONCE_BYTES, wipeActivation } from '../../replication/set/activation-bundle.ts'
 import { activationText, readSecondaryKey, sealActivation } from '../../replication/set/activation-token.ts'
+import { clearAsked, mayHaveTakenOver } from '../../replication/set/asked-takeover.ts'
 import { newAuthority, newLeafKey } from '../../replication/set/certificates.ts'
 import { readSuccessor } from '../../replication/set/changing-hands.ts'
 import { allFilters } from '../../replication/set/paths-filter.ts'
@@ -22,7 +23,6 @@ import {
   requireOperation,
   revokeSecondary,
 } from '../../replication/set/primary-operations.ts'
-import { clearAsked, mayHaveTakenOver } from '../../replication/set/asked-takeover.ts'
 import {
   allSecondaries,
   readPromotions,

@@ -22,8 +22,8 @@ import {
   renewLeaf,
   trustFor,
 } from '../../replication/set/admission.ts'
-import { readAuthorities, trustedOf } from '../../replication/set/authorities.ts'
 import { clearAsked, noteAsked } from '../../replication/set/asked-takeover.ts'
+import { readAuthorities, trustedOf } from '../../replication/set/authorities.ts'
 import { leavePlaceInSet, takeSuccessor } from '../../replication/set/changing-hands.ts'
 import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/set/peer-name.ts'
 import { knownSecondaries } from '../../replication/set/primary-operations.ts'

@@ -58,8 +58,8 @@ const NOT_GRANTED: Readonly<Record<NotGranted, string>> = {
     'this cluster has used up the messages that its primary granted it for the key, and the primary gives no more at ' +
     'the moment: decryption goes on',
   behind:
-    'this cluster may grant itself no more messages for the key before those that follow it have caught up: ' +
-    'decryption goes on',
+    'this cluster may grant itself no more messages for the key before those that follow it have caught up, or are ' +
+    'revoked: decryption goes on',
 }
 
 /** The refusal of a request that needs a block when there is none. */

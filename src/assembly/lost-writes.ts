@@ -8,7 +8,13 @@ import {
   type SetPromotion,
   withGaps,
 } from '../replication/consistency/lost-writes.ts'
-import { placeOfNote, readPromotions, readState, SETS_FOLDER } from '../replication/set/records.ts'
+import {
+  followedPlace,
+  type PromotionNote,
+  readPromotions,
+  readState,
+  SETS_FOLDER,
+} from '../replication/set/records.ts'
 import { type Store, systemScope } from '../storage/contract.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 
@@ -39,10 +45,7 @@ export async function noteLostWrites(
   })
 }
 
-type Note = Awaited<ReturnType<typeof readPromotions>>[number]
-
-/** Of a cluster that was in the middle of a copy or a comparison nobody knows what it had: all may be lost. */
-const placesOf = ({ historyId, followed, isHalf }: Note): SetPromotion => ({
-  historyId: Buffer.from(historyId, 'base64'),
-  followed: followed === null ? undefined : isHalf ? 0 : placeOfNote(followed).index,
+const placesOf = (note: PromotionNote): SetPromotion => ({
+  historyId: Buffer.from(note.historyId, 'base64'),
+  followed: followedPlace(note)?.index,
 })

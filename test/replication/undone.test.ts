@@ -6,7 +6,7 @@ import { UNDONE_FOLDER } from '../../src/replication/undone/undone-records.ts'
 import { systemScope } from '../../src/storage/contract.ts'
 import { REPLACED_KEYS } from '../../src/system/seal/seal-records.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
-import { followedServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
+import { bothWays, followedServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
 const DR = 'sys/replication/dr'
 const POLICY = 'path "a" { capabilities = ["read"] }'
@@ -366,4 +366,29 @@ test('of two that were promoted the one that follows the other keeps just what i
   assert.deepEqual([set.written_here, set.complete], [true, true])
   const kept = paths(await shown(third, token, set.id)).filter((path) => path.includes('sys/policy/'))
   assert.deepEqual(kept, policies('extra0', 'extra1'))
+})
+
+test('all that the log has is kept where the one that took over was in the middle of a comparison', async () => {
+  const { servers, primary, secondary, token } = await pair(580)
+  secondary.kill()
+  await write(primary, ['gone0'])
+  await primary.forgetLog()
+  await write(primary, ['missed0', 'missed1'])
+  for (const [from, to] of bothWays(primary, secondary)) servers.network.set(from, to, { delayMs: 1_000 })
+  await servers.time.until(secondary.restart(shareOf(primary)))
+  for (let each = 0; (await secondary.status()).state !== 'merkle-diff'; each++) {
+    assert.ok(each < 200, 'a comparison begins')
+    await servers.time.pass(100)
+  }
+  servers.cut(primary, secondary)
+  await servers.time.pass(20_000)
+  await operate(secondary, token, 'promote', { force: true })
+  for (const [from, to] of bothWays(primary, secondary)) servers.network.set(from, to, { delayMs: 1 })
+  const forked = { servers, primary, secondary, token }
+  await rejoined(forked)
+  assert.equal((await secondary.call('GET', 'sys/policies/acl/missed0')).status, 404)
+  const set = onlyOne(await listed(primary, token))
+  assert.deepEqual([set.written_here, set.complete, set.missing_up_to], [true, false, Number(set.first_index) - 1])
+  const kept = paths(await shown(primary, token, set.id)).filter((path) => path.includes('sys/policy/'))
+  assert.deepEqual(kept, policies('missed0', 'missed1'))
 })

@@ -41,7 +41,7 @@ async function stage(seed: number) {
     changed: async () => {},
   } as unknown as OperationsParts
   const stateOf = async () => (await cluster.run((tx) => findSecondary(tx, 'dr', WANTED.id)))?.state
-  return { operations: new OwnOperations(parts), given, done, waiting, logged, time, stateOf }
+  return { operations: new OwnOperations(parts), view: cluster.view, given, done, waiting, logged, time, stateOf }
 }
 
 test('an id gets no new token while nobody says whether its secondary is connected', async () => {
@@ -80,4 +80,24 @@ test('a set ends though what follows fails', async () => {
   given.isWell = true
   await time.advance(5_000)
   assert.deepEqual(done, ['drop hold'])
+})
+
+test('a revocation whose answer is late takes back no token that was given behind it', async () => {
+  const { operations, view, waiting, stateOf } = await stage(84)
+  const transaction = view.transaction.bind(view)
+  const answered = Promise.withResolvers<void>()
+  let isFirst = true
+  view.transaction = async (work) => {
+    const isLate = isFirst
+    isFirst = false
+    const result = await transaction(work)
+    if (isLate) await answered.promise
+    return result
+  }
+  const revoked = operations.revokeSecondary('dr', WANTED.id)
+  const issued = operations.secondaryToken('dr', WANTED)
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+  answered.resolve()
+  await Promise.all([revoked, issued])
+  assert.deepEqual([await stateOf(), waiting.at(-1)], ['issued', `issued ${WANTED.id}`])
 })

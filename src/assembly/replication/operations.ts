@@ -6,6 +6,7 @@ import { X25519_BYTES } from '../../crypto/primitives/hpke.ts'
 import { Secret } from '../../crypto/primitives/secret.ts'
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
+import { OneAtATimeByKey } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
 import type { LinkControl, NodeFacts, SecondaryStatus } from '../../replication/link/link-sides.ts'
 import { NONCE_BYTES, wipeActivation } from '../../replication/set/activation-bundle.ts'
@@ -95,6 +96,8 @@ export class OwnOperations implements ReplicationOperations {
   readonly undone: UndoneRecords
   readonly filters: PathsFilters
   readonly #parts: OperationsParts
+  /** A token and a revocation of the same secondary: what follows from the one is done before the other begins. */
+  readonly #changing = new OneAtATimeByKey()
 
   constructor(parts: OperationsParts) {
     this.undone = parts.undone
@@ -154,10 +157,13 @@ export class OwnOperations implements ReplicationOperations {
       return await orRefused(async () => {
         // Before anything of the id changes.
         if (publicKey !== '') readSecondaryKey(family, publicKey)
-        const { bundle, replaced } = await view.transaction((tx) => issueActivation(tx, issuing))
-        if (replaced !== 'nothing') await this.#cutOff(family, id)
-        primarySide.issued(family, id)
-        if (family === 'dr') synchronous.issued(id)
+        const { bundle, replaced } = await this.#changing.run(`${family}/${id}`, async () => {
+          const issued = await view.transaction((tx) => issueActivation(tx, issuing))
+          if (issued.replaced !== 'nothing') await this.#cutOff(family, id)
+          primarySide.issued(family, id)
+          if (family === 'dr') synchronous.issued(id)
+          return issued
+        })
         if (publicKey === '') return { kind: 'wrapped', text: activationText(bundle), replaced }
         return { kind: 'sealed', text: sealActivation(bundle, publicKey, random), replaced }
       })
@@ -167,8 +173,10 @@ export class OwnOperations implements ReplicationOperations {
   }
 
   async revokeSecondary(family: ReplicationFamily, id: string): Promise<void> {
-    await orRefused(() => this.#parts.view.transaction((tx) => revokeSecondary(tx, family, id)))
-    await this.#cutOff(family, id)
+    await this.#changing.run(`${family}/${id}`, async () => {
+      await orRefused(() => this.#parts.view.transaction((tx) => revokeSecondary(tx, family, id)))
+      await this.#cutOff(family, id)
+    })
   }
 
   rotateAuthority(family: ReplicationFamily): Promise<readonly string[]> {

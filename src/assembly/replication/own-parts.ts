@@ -22,7 +22,7 @@ import {
 } from '../../replication/set/certificates.ts'
 import { REPLICATION_FAMILIES, type SetName, serverNameOf } from '../../replication/set/peer-name.ts'
 import {
-  placeOfNote,
+  followedPlace,
   readPromotions,
   readState,
   type SecondaryIdentity,
@@ -199,9 +199,8 @@ async function formerPart(tx: SetReader, set: SetName): Promise<FormerPart | und
   own.key.fill(0)
   const { publicKey } = x25519Key(receiver)
   receiver.fill(0)
-  const { epoch, followed } = promotion
   const historyId = decodeBase64(promotion.historyId)
-  const takeover = { epoch, historyId, receiver: publicKey, followed: followed ? placeOfNote(followed) : undefined }
+  const takeover = { epoch: promotion.epoch, historyId, receiver: publicKey, followed: followedPlace(promotion) }
   return { role: 'former', set, id: record.id, identity, addresses: addressesOf(record), takeover }
 }
 

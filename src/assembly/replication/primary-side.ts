@@ -28,9 +28,9 @@ import { leavePlaceInSet, takeSuccessor } from '../../replication/set/changing-h
 import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/set/peer-name.ts'
 import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
+  followedPlace,
   type PromotionNote,
   placeNote,
-  placeOfNote,
   readAbandoned,
   readPromotions,
   readState,
@@ -302,7 +302,7 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
 
 /** Where the cluster stood in the logs of its primaries. */
 const followedBy = (promotions: readonly PromotionNote[]): Place[] =>
-  promotions.flatMap(({ followed }) => (followed === null ? [] : [placeOfNote(followed)]))
+  promotions.flatMap((note) => followedPlace(note) ?? [])
 
 async function epochOf(tx: SetTransaction, family: ReplicationFamily): Promise<number> {
   return (await readState(tx, family))?.epoch ?? 0

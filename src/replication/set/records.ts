@@ -260,6 +260,16 @@ export async function readPromotions(tx: SetReader, family: ReplicationFamily): 
   return stored === undefined ? [] : PROMOTIONS.decode(stored).list
 }
 
+/**
+ * Up to where a promoted cluster had the log of its former primary; undefined: it had followed nobody since it was a
+ * primary itself. Of one that was in the middle of a copy or a comparison nobody knows what it had: it counts as nothing.
+ */
+export function followedPlace({ followed, isHalf }: PromotionNote): Place | undefined {
+  if (followed === null) return undefined
+  const place = placeOfNote(followed)
+  return isHalf ? { ...place, index: 0, chain: place.historyId } : place
+}
+
 /** Stores the promotions, without the oldest where there are too many. */
 export function putPromotions(tx: SetTransaction, family: ReplicationFamily, all: readonly PromotionNote[]): void {
   tx.put(setPath(family, 'promotions'), PROMOTIONS.encode({ list: all.slice(-MAX_PROMOTIONS) }))

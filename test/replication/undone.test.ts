@@ -2,6 +2,7 @@
 // else. Whole servers, over the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SETS_FOLDER, setPath } from '../../src/replication/set/records.ts'
 import { UNDONE_FOLDER } from '../../src/replication/undone/undone-records.ts'
 import { systemScope } from '../../src/storage/contract.ts'
 import { REPLACED_KEYS } from '../../src/system/seal/seal-records.ts'
@@ -335,19 +336,48 @@ test('what a primary wrote alone is kept although the cluster that took over has
   assert.deepEqual(paths(await shown(primary, token, set.id)), policies('extra0', 'extra1'))
 })
 
-test('a primary that never heard of who took over from it keeps all that it wrote since its log began', async () => {
-  const forked = await fork(578, (primary) => write(primary, ['extra0', 'extra1']))
+/** A primary that two cut off, one after the other, and that never hears of the first: it follows the second. */
+async function unheardOf(seed: number, forget: (third: ReplicatedServer) => Promise<void> = async () => {}) {
+  const forked = await fork(seed, (primary) => write(primary, ['extra0', 'extra1']))
   const { servers, primary, secondary, token } = forked
   const third = await joined(servers, secondary, 'three')
   await operate(third, token, 'promote')
   secondary.kill()
   servers.heal(primary, secondary)
   await primary.must('POST', `${DR}/primary/demote`)
+  await servers.time.until(forget(third))
   await follow(servers, third, primary, token)
   await servers.level(third, primary)
   await servers.requireSame(third, primary)
-  const kept = paths(await shown(primary, token, onlyOne(await listed(primary, token)).id))
+  return paths(await shown(primary, token, onlyOne(await listed(primary, token)).id)).filter(isPolicy)
+}
+
+const isPolicy = (path: string): boolean => path.includes('sys/policy/')
+
+test('a primary that never heard of who took over from it keeps what the last of them does not have', async () => {
+  assert.deepEqual(await unheardOf(578), policies('extra0', 'extra1'))
+})
+
+test('where nobody knows what it has alone, a primary keeps all that it wrote since its log began', async () => {
+  const kept = await unheardOf(5781, async ({ server }) => {
+    const sets = server.node.storage.view(systemScope, SETS_FOLDER)
+    await sets.transaction(async (tx) => {
+      for (const entry of ['lineage', 'promotions'] as const) tx.delete(setPath('dr', entry))
+    })
+  })
   for (const extra of policies('shared0', 'extra0', 'extra1')) assert.ok(kept.includes(extra), extra)
+})
+
+test('who had more of a lost primary keeps it, also where the one that took over is lost as well', async () => {
+  const { servers, secondary, third, token } = await twoCutOff(582)
+  const fourth = await joined(servers, secondary, 'four')
+  await operate(fourth, token, 'promote')
+  secondary.kill()
+  await write(fourth, ['newer0'])
+  await follow(servers, fourth, third, token)
+  await servers.level(fourth, third)
+  await servers.requireSame(fourth, third)
+  await requireExtra(third, token, onlyOne(await listed(third, token)))
 })
 
 test('of two that were promoted the one that follows the other keeps just what it wrote since', async () => {

@@ -5,7 +5,6 @@ import { encodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { Arrival, Greeted, KeyPackage, PrimaryOwner } from '../../replication/link/link-sides.ts'
-import type { Place } from '../../replication/protocol/messages.ts'
 import type { SetReach } from '../../replication/reach.ts'
 import {
   admitInstance,
@@ -27,15 +26,7 @@ import { readAuthorities, trustedOf } from '../../replication/set/authorities.ts
 import { leavePlaceInSet, takeSuccessor } from '../../replication/set/changing-hands.ts'
 import { peerSegment, REPLICATION_FAMILIES, uriOfPeer } from '../../replication/set/peer-name.ts'
 import { knownSecondaries } from '../../replication/set/primary-operations.ts'
-import {
-  followedPlace,
-  type PromotionNote,
-  placeNote,
-  readAbandoned,
-  readPromotions,
-  readState,
-  type SetTransaction,
-} from '../../replication/set/records.ts'
+import { placeNote, readAbandoned, readLineage, readState, type SetTransaction } from '../../replication/set/records.ts'
 import { treeKeeper } from '../../replication/source/source-keeper.ts'
 import type { Judged } from '../../replication/source/source-reach.ts'
 import type { Barrier } from '../../storage/barrier.ts'
@@ -97,7 +88,7 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
       if ('refused' in admitted) return admitted
       const { family } = arrival.set
       const [epoch, abandoned] = [await epochOf(tx, family), await readAbandoned(tx)]
-      const followed = followedBy(await readPromotions(tx, family))
+      const followed = await readLineage(tx, family)
       return { epoch, histories: await this.#parts.store.histories(), abandoned, followed }
     })
   }
@@ -299,10 +290,6 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
     return this.#parts.view.transaction(work)
   }
 }
-
-/** Where the cluster stood in the logs of its primaries. */
-const followedBy = (promotions: readonly PromotionNote[]): Place[] =>
-  promotions.flatMap((note) => followedPlace(note) ?? [])
 
 async function epochOf(tx: SetTransaction, family: ReplicationFamily): Promise<number> {
   return (await readState(tx, family))?.epoch ?? 0

@@ -22,6 +22,7 @@ import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
   EVERYTHING,
   placeOfNote,
+  putLineage,
   readPromotions,
   readState,
   SETS_FOLDER,
@@ -44,6 +45,7 @@ import { COMPARES, putStood, readTransfer, TRANSFER_NOTE, transferPath } from '.
 import { HeldBack } from '../../replication/sink/held-back.ts'
 import { type SinkNote, sinkKeeper, type TakenWith } from '../../replication/sink/sink-keeper.ts'
 import type { SinkBatch, SinkKeeper } from '../../replication/sink/sink-parts.ts'
+import { partedAt } from '../../replication/undone/undone-records.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import { isOwnPart, scopeOfKey } from '../../storage/classes.ts'
 import { type Adopted, type Store, systemScope, type Transaction, type TreeBucket } from '../../storage/contract.ts'
@@ -252,8 +254,9 @@ export class SecondarySide implements SecondaryOwner {
     if (this.#ended.has(family)) throw new StorageRefused('This cluster does not follow a primary any more')
     if (batch.mode === 'anew') {
       const fork = batch.fork ?? (await this.#ownFork(family))
-      for (const place of [...(fork === undefined ? [] : [fork]), ...(batch.followed ?? [])])
-        await this.#parts.keepUndone(family, place)
+      const histories = await this.#parts.store.histories()
+      for (const place of partedAt(fork, batch.followed ?? [], histories)) await this.#parts.keepUndone(family, place)
+      await this.#parts.view.transaction(async (tx) => putLineage(tx, family, batch.followed ?? []))
       if (family === 'dr') await this.#noteStood()
     }
     const outcome = await this.#keepers[family].take(await this.#narrowed(family, batch))

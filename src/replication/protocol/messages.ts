@@ -182,7 +182,7 @@ const MESSAGES = {
     sentence: shownText(MAX_SENTENCE_BYTES),
     /** With a comparison: where both parted, if the secondary went on by itself from there. */
     fork: optional(place),
-    /** With it: where the primary stood in logs of others, which the secondary may have followed further. */
+    /** Where it is anew: up to where the primary has the logs of those before, of which the secondary may have more. */
     followed: list(place, MAX_PROMOTIONS),
     /** Where what lies before is not known to be the same: what the secondary is to have. */
     reach: optional(group({ only: reach })),

@@ -14,14 +14,13 @@ import { identify, isReceiverOf, refusedPeer } from './admission.ts'
 import type { KeyedCertificate } from './certificates.ts'
 import { clearHandingOver } from './handing-over-note.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
-import { requireKept, requireOperation, wipeFamily } from './primary-operations.ts'
+import { requireKept, requireOperation, wipeButPast } from './primary-operations.ts'
 import { owesPurgeInPlace } from './purge-note.ts'
 import {
+  addPromotion,
   PARTED,
   placeNote,
-  putPromotions,
   putState,
-  readPromotions,
   readState,
   type SetReader,
   SetRefused,
@@ -61,14 +60,13 @@ export async function promotePrimary(tx: SetTransaction, promotion: Promotion): 
   requireClusterAddress(clusterAddress)
   const state = await requireState(tx, family)
   const epoch = state.epoch + 1
-  const promotions = [...(await readPromotions(tx, family)), noteOf(promotion, epoch)]
   const former = family === 'dr' ? await formerOf(tx, family) : []
   if (family === 'dr') await owesPurgeInPlace(tx)
-  await wipeFamily(tx, family)
+  await wipeButPast(tx, family)
   putState(tx, family, { mode: 'primary', setId: state.setId, epoch, clusterAddress, isFenced: false, sinceMs: nowMs })
   tx.put(setPath(family, 'authority'), authority.certificate)
   tx.put(setPath(family, 'authority-key'), authority.key)
-  putPromotions(tx, family, promotions)
+  await addPromotion(tx, family, noteOf(promotion, epoch))
   for (const [entry, value] of former) {
     tx.put(setPath(family, entry), value)
     value.fill(0)
@@ -89,7 +87,7 @@ async function takePlaceInSet(tx: SetTransaction, promotion: Promotion, epochOfD
   const epoch = Math.max(state.epoch + 1, epochOfDr)
   // The address that secondaries use first was that of the other cluster.
   putState(tx, 'performance', { ...state, epoch, clusterAddress: '', isFenced: false, sinceMs: promotion.nowMs })
-  putPromotions(tx, 'performance', [...(await readPromotions(tx, 'performance')), noteOf(promotion, epoch)])
+  await addPromotion(tx, 'performance', noteOf(promotion, epoch))
 }
 
 function noteOf({ historyId, followed, isHalf = false, nowMs }: Promotion, epoch: number) {
@@ -130,11 +128,9 @@ export async function forgetFormer(tx: SetTransaction, family: ReplicationFamily
 export async function demotePrimary(tx: SetTransaction, family: ReplicationFamily, nowMs: number): Promise<void> {
   await requireOperation(tx, family, 'primary/demote')
   const state = await requireState(tx, family)
-  const promotions = await readPromotions(tx, family)
   const successor = await tx.get(setPath(family, 'successor'))
-  await wipeFamily(tx, family)
+  await wipeButPast(tx, family)
   putState(tx, family, { ...state, mode: 'secondary', clusterAddress: '', isFenced: false, sinceMs: nowMs })
-  putPromotions(tx, family, promotions)
   if (successor !== undefined) tx.put(setPath(family, 'successor'), successor)
   tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog: true, isBehind: state.isFenced, fork: null }))
 }

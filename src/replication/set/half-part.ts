@@ -6,12 +6,10 @@ import { StorageCorrupt } from '../../storage/errors.ts'
 import { type KeyedCertificate, publicKeyOf } from './certificates.ts'
 import { readParted } from './changing-hands.ts'
 import type { SetName } from './peer-name.ts'
-import { wipeFamily } from './primary-operations.ts'
+import { wipeButPast, wipeFamily } from './primary-operations.ts'
 import {
   PARTED,
-  putPromotions,
   putState,
-  readPromotions,
   readState,
   registryFolder,
   type SetEntry,
@@ -83,11 +81,9 @@ async function hasOneOf(tx: SetReader, entries: readonly SetEntry[]): Promise<bo
 
 /** The primary of the same set, of which no secondary is known. */
 async function beginAnew(tx: SetTransaction, state: SetState, authorityOf: AuthorityOf): Promise<void> {
-  const promotions = await readPromotions(tx, FAMILY)
   const authority = authorityOf({ setId: state.setId, family: FAMILY })
-  await wipeFamily(tx, FAMILY)
+  await wipeButPast(tx, FAMILY)
   putState(tx, FAMILY, state)
-  putPromotions(tx, FAMILY, promotions)
   tx.put(setPath(FAMILY, 'authority'), authority.certificate)
   tx.put(setPath(FAMILY, 'authority-key'), authority.key)
 }
@@ -97,12 +93,10 @@ async function beginAnew(tx: SetTransaction, state: SetState, authorityOf: Autho
  * its log may be its own stays too: rather too much is kept of what is undone than the only copy lost.
  */
 async function leaveAll(tx: SetTransaction, state: SetState): Promise<void> {
-  const promotions = await readPromotions(tx, FAMILY)
   const reach = await tx.get(setPath(FAMILY, 'reach'))
   const parted = await readParted(tx, FAMILY)
-  await wipeFamily(tx, FAMILY)
+  await wipeButPast(tx, FAMILY)
   putState(tx, FAMILY, { ...state, mode: 'secondary', clusterAddress: '', isFenced: false })
-  putPromotions(tx, FAMILY, promotions)
   if (reach !== undefined) tx.put(setPath(FAMILY, 'reach'), reach)
   tx.put(
     setPath(FAMILY, 'parted'),

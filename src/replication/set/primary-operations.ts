@@ -23,8 +23,12 @@ import {
   findSecondary,
   isTelling,
   MAX_SECONDARIES,
+  putLineage,
+  putPromotions,
   putSecondary,
   putState,
+  readLineage,
+  readPromotions,
   readReach,
   readState,
   registryFolder,
@@ -120,6 +124,14 @@ export async function disableFamily(
   await wipeFamily(tx, family)
   // A DR secondary has the records of its primary for performance replication: there cannot be two of that one.
   if (family === 'dr' && operation === 'secondary/disable') await wipeFamily(tx, 'performance')
+}
+
+/** As `wipeFamily`, for a cluster that stays in its set: what it knows of the primaries before stays. */
+export async function wipeButPast(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
+  const [promotions, lineage] = [await readPromotions(tx, family), await readLineage(tx, family)]
+  await wipeFamily(tx, family)
+  putPromotions(tx, family, promotions)
+  putLineage(tx, family, lineage)
 }
 
 /** Removes all that the cluster keeps of a family. What a filter has taken from it goes on being removed. */

@@ -267,12 +267,44 @@ export async function readPromotions(tx: SetReader, family: ReplicationFamily): 
 export function followedPlace({ followed, isHalf }: PromotionNote): Place | undefined {
   if (followed === null) return undefined
   const place = placeOfNote(followed)
-  return isHalf ? { ...place, index: 0, chain: place.historyId } : place
+  return isHalf ? nothingOf(place) : place
 }
+
+const nothingOf = ({ historyId }: Place): Place => ({ historyId, index: 0, chain: historyId })
 
 /** Stores the promotions, without the oldest where there are too many. */
 export function putPromotions(tx: SetTransaction, family: ReplicationFamily, all: readonly PromotionNote[]): void {
   tx.put(setPath(family, 'promotions'), PROMOTIONS.encode({ list: all.slice(-MAX_PROMOTIONS) }))
+}
+
+/** The logs that what is here comes from, through all primaries that the set has had, as far as they have told it. */
+export const LINEAGE = storedRecord('The logs that the data of this cluster come from', {
+  /** Up to where each was here when its primary changed, oldest first. */
+  places: listOf(PLACE),
+})
+
+/** The places in the logs of former primaries up to which all is here, oldest first. */
+export async function readLineage(tx: SetReader, family: ReplicationFamily): Promise<readonly Place[]> {
+  const stored = await tx.get(setPath(family, 'lineage'))
+  if (stored !== undefined) return LINEAGE.decode(stored).places.map(placeOfNote)
+  return (await readPromotions(tx, family)).flatMap((note) => followedPlace(note) ?? [])
+}
+
+/** Stores the places, without the oldest where there are too many. */
+export function putLineage(tx: SetTransaction, family: ReplicationFamily, places: readonly Place[]): void {
+  tx.put(setPath(family, 'lineage'), LINEAGE.encode({ places: places.slice(-MAX_PROMOTIONS).map(placeNote) }))
+}
+
+/** Adds a promotion. Of a cluster that had half of its primary nobody knows what it had of those before that either. */
+export async function addPromotion(
+  tx: SetTransaction,
+  family: ReplicationFamily,
+  promotion: PromotionNote,
+): Promise<void> {
+  const before = await readLineage(tx, family)
+  const lineage = promotion.isHalf ? before.map(nothingOf) : before
+  putPromotions(tx, family, [...(await readPromotions(tx, family)), promotion])
+  putLineage(tx, family, [...lineage, ...[followedPlace(promotion) ?? []].flat()])
 }
 
 /** Path of ABANDONED_HISTORIES in the view: they are of the store, and so of both families. */
@@ -309,6 +341,7 @@ export type SetEntry =
   | 'purged'
   | 'stood'
   | 'promotions'
+  | 'lineage'
   | 'former'
   | 'reach'
   | 'former-key'

@@ -144,22 +144,5 @@ test('a secondary that went on by itself behind the place where both parted is t
   // It was restored, or promoted once more, since then.
   assert.deepEqual(await asked(at(later, 2 ** 20), [theirs, later]), { kind: 'difference', isUndone: true, fork })
   assert.equal((await asked(at(other, 3), [other])).kind, 'refused')
-  // It may have followed that log too, and further, before it was promoted.
-  const followed = [fork]
-  assert.deepEqual(await asked(at(other, 3), [other], true), { kind: 'difference', isUndone: true, followed })
-})
-
-test('a secondary is told the last place in each log that this cluster followed, but for its own logs', async () => {
-  const store = await newStore(4)
-  const [theirs, one, other] = [Buffer.alloc(16, 71), Buffer.alloc(16, 72), Buffer.alloc(16, 73)]
-  const at = (historyId: Buffer, index: number): Place => ({ historyId, index, chain: Buffer.alloc(16, 2) })
-  const known = { abandoned: [], followed: [at(one, 3), at(theirs, 10), at(other, 20), at(one, 30)] }
-  const histories = [{ id: theirs, epoch: 1, startIndex: 1, parent: undefined, startedAtMs: 0 }]
-  const asked = (applied: Place) => decide(store, { applied, isParted: false, transfer: undefined, histories }, known)
-  const rest = { fork: at(theirs, 10), followed: [at(other, 20), at(one, 30)] }
-  assert.deepEqual(await asked(at(theirs, 12)), { kind: 'difference', isUndone: true, ...rest })
-  const followsOther = { fork: at(other, 20), followed: [at(one, 30)] }
-  assert.deepEqual(await asked(at(other, 21)), { kind: 'difference', isUndone: true, ...followsOther })
-  // It wrote nothing that this cluster does not have.
-  assert.deepEqual(await asked(at(theirs, 10)), { kind: 'difference', isUndone: false, fork: at(theirs, 10) })
+  assert.deepEqual(await asked(at(other, 3), [other], true), { kind: 'difference', isUndone: true })
 })

@@ -20,15 +20,9 @@ export type Decision =
   | { readonly kind: 'copy'; readonly after: string; readonly from: Place | undefined }
   /**
    * Both trees are compared. `isUndone`: the secondary has changes that this cluster never had, or has no more. `fork`:
-   * the last place of its log that both have. `followed`: where this cluster stood in logs of others, of which the
-   * secondary may have followed one further before it was promoted itself.
+   * the last place of its log that both have.
    */
-  | {
-      readonly kind: 'difference'
-      readonly isUndone: boolean
-      readonly fork?: Place
-      readonly followed?: readonly Place[]
-    }
+  | { readonly kind: 'difference'; readonly isUndone: boolean; readonly fork?: Place }
   | { readonly kind: 'refused'; readonly code: 'other-set' | 'rewound'; readonly sentence: string }
 
 /** The parts of a store that the decision needs. */
@@ -41,29 +35,12 @@ export type DecidingStore = Pick<ReadStore, 'position' | 'histories' | 'records'
  */
 export async function decide(store: DecidingStore, standing: SecondaryStanding, known: KnownLogs): Promise<Decision> {
   const found = await decideBy(store, standing, known)
-  const decision: Decision =
-    found.kind === 'refused' && standing.isParted ? { kind: 'difference', isUndone: true } : found
-  if (decision.kind !== 'difference' || !decision.isUndone) return decision
-  const followed = followedOfOthers(standing, known, decision.fork)
-  return followed.length === 0 ? decision : { ...decision, followed }
-}
-
-/** The last place in each log that this cluster followed and that is not the secondary's own, but for the fork's. */
-function followedOfOthers(
-  { histories: theirs = [] }: SecondaryStanding,
-  { followed }: KnownLogs,
-  fork: Place | undefined,
-): readonly Place[] {
-  const isTold = ({ historyId }: Place): boolean =>
-    fork?.historyId.equals(historyId) === true || theirs.some(({ id }) => id.equals(historyId))
-  return followed.filter(
-    (place, at) => !isTold(place) && !followed.slice(at + 1).some((later) => later.historyId.equals(place.historyId)),
-  )
+  return found.kind === 'refused' && standing.isParted ? { kind: 'difference', isUndone: true } : found
 }
 
 /**
  * Logs of others. `abandoned`: histories that restores took out of the list of this store, in hexadecimal. `followed`:
- * where this cluster stood in the logs of its primaries when it was promoted.
+ * up to where this cluster has the logs of primaries that the set had before.
  */
 export type KnownLogs = { readonly abandoned: readonly string[]; readonly followed: readonly Place[] }
 

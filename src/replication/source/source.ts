@@ -35,9 +35,9 @@ const MAX_WAITING_BYTES = 32 * 1024 * 1024
 /** Comparisons that a secondary may ask for over one link: each takes a copy of the tree. */
 const MAX_COMPARISONS = 4
 
-/** Where the secondary and this cluster parted, and where this cluster had left others. */
-type Parted = Pick<Extract<Decision, { readonly kind: 'difference' }>, 'fork' | 'followed'>
-const NOT_PARTED = { fork: undefined, followed: [] }
+/** Where the secondary and this cluster parted. */
+type Parted = Pick<Extract<Decision, { readonly kind: 'difference' }>, 'fork'>
+const NOT_PARTED = { fork: undefined }
 
 const WENT_ON = 'The secondary has changes that this cluster never had, or has no more'
 const SHORTENED = 'The log was shortened before all of it was sent'
@@ -213,7 +213,7 @@ export class LogSource {
   }
 
   /** The secondary has the log up to the tree by comparing it: nothing before is sent any more. */
-  async #compare(sentence: string, { fork, followed = [] }: Parted = {}): Promise<void> {
+  async #compare(sentence: string, { fork }: Parted = {}): Promise<void> {
     this.#copyAfter = undefined
     this.#transferEnd = Number.POSITIVE_INFINITY
     this.#hasUpTo(undefined)
@@ -222,7 +222,7 @@ export class LogSource {
     // What was written up to there is not looked at any more, and may have changed what the secondary is to have.
     await this.#log.judge()
     this.#parts.count('comparisons', 1)
-    await this.#beginCourse({ what: 'difference', from: at, isAnew: true, after: '', sentence, fork, followed })
+    await this.#beginCourse({ what: 'difference', from: at, isAnew: true, after: '', sentence, fork })
     // Before any of the log: what is written meanwhile may be sealed under a key that the secondary does not have yet.
     if (dataKeys.length > 0)
       await this.#sendCounted(
@@ -231,10 +231,11 @@ export class LogSource {
       )
   }
 
-  async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number' | 'reach'>): Promise<void> {
+  async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number' | 'reach' | 'followed'>): Promise<void> {
     this.#course++
+    const followed = course.isAnew ? this.#parts.followed : []
     const reach = this.#parts.reach && course.isAnew ? { only: this.#log.reach } : undefined
-    await this.#parts.send({ kind: 'course', number: this.#course, ...course, reach })
+    await this.#parts.send({ kind: 'course', number: this.#course, ...course, followed, reach })
   }
 
   /** Takes the tree to compare, and gives the place that it is as of, with the data keys there. */

@@ -14,7 +14,7 @@ import { base64, count, flag, group, oneOf, text } from '../../lib/member-kinds.
 import { type Change, type Reader, ROOT_NAMESPACE } from '../../storage/contract.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import { decodeChange } from '../../storage/log/change-record.ts'
-import type { Position, ReplicationFamily } from '../../storage/peer-log.ts'
+import type { History, Position, ReplicationFamily } from '../../storage/peer-log.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import type { Place } from '../protocol/messages.ts'
 
@@ -81,6 +81,23 @@ export type Undone = {
   readonly isOwnLog: boolean
   /** Where this cluster's log may end to be looked through. */
   readonly endIndex: number
+}
+
+/**
+ * Where a cluster and its new primary parted: the fork of its own log, and the last place that the primary has in each
+ * other log that it comes from. The cluster may have followed one of these further before.
+ */
+export function partedAt(
+  fork: Place | undefined,
+  followed: readonly Place[],
+  own: readonly Pick<History, 'id'>[],
+): readonly Place[] {
+  const isTold = ({ historyId }: Place): boolean =>
+    fork?.historyId.equals(historyId) === true || own.some(({ id }) => id.equals(historyId))
+  const others = followed.filter(
+    (place, at) => !isTold(place) && !followed.slice(at + 1).some((later) => later.historyId.equals(place.historyId)),
+  )
+  return fork === undefined ? others : [fork, ...others]
 }
 
 /**

@@ -22,7 +22,7 @@ function stage(begin?: () => Promise<LinksHost>) {
     },
     handOver: async (family, withinMs) => {
       heard.push(`handOver ${family} ${withinMs}`)
-      return { kind: 'drained' }
+      return { kind: 'drained', grantsNothing: true }
     },
     takeBack: async (family) => void heard.push(`takeBack ${family}`),
     ask: async (call, body) => {

@@ -105,7 +105,7 @@ const ASKED: Spoken<LinkOwner> = {
   ownKeysIn: [[BUCKETS], KEYS],
   ownReach: [['performance'], { mounts: new Set(['m']), namespaces: new Map([['root', '']]) }],
   ownRoot: [['dr'], buffer('root')],
-  drain: [[ARRIVAL], 'draining'],
+  drain: [[ARRIVAL], { grantsNothing: true }],
   resume: [[ARRIVAL], undefined],
   tookOver: [
     [
@@ -145,7 +145,7 @@ const SAID: Spoken<
       clockSkewMs: 3,
     },
   ],
-  handOver: [['dr', 5_000], { kind: 'drained' }],
+  handOver: [['dr', 5_000], { kind: 'drained', grantsNothing: true }],
   takeBack: [['dr'], undefined],
   ask: [['carryOut', buffer('asked')], { kind: 'answer', body: buffer('answered') }],
   status: [[], { ...NO_LINKS, ports: [8201], faults: ['a fault'] }],

@@ -143,7 +143,8 @@ class OwnReplication implements ReplicationRoom {
     const reading = new ReadingReach({ store, barrier: storage.barrier, ticks: world.ticks })
     this.#reading = reading
     const onTrust = (): Promise<void> => changingAuthority.goOn()
-    const ofPrimary = { bundle: seal.bundle, handingOver, sendAway, onTrust, reading }
+    const reachedByStandIns = (): Promise<number> => this.operations.acknowledged('local')
+    const ofPrimary = { bundle: seal.bundle, handingOver, reachedByStandIns, sendAway, onTrust, reading }
     const primarySide = new PrimarySide({ ...common, ...shared, ...ofPrimary })
     const secondarySide = new SecondarySide({
       ...common,

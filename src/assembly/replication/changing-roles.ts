@@ -3,7 +3,7 @@
 //
 //   promotion   looks ─▶ the primary hands over, if it can be reached ─▶ a new history begins with the new role
 //               ─▶ this server takes the role ─▶ the former primary is told, for as long as it takes
-import { fail } from '../../api/errors.ts'
+import { fail, Refusal } from '../../api/errors.ts'
 import { describeCause } from '../../core/describe-cause.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
@@ -36,6 +36,14 @@ import { comparesInPlace, isHalf, readTransfer, transferPath } from '../../repli
 import { HISTORY_ID_BYTES } from '../../storage/backend.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
+import {
+  DataKeyUsedUp,
+  isClosed,
+  StorageConflict,
+  StorageFull,
+  StorageRefused,
+  WriteNotAllowed,
+} from '../../storage/errors.ts'
 import { faultOfKnown } from '../../storage/log/histories.ts'
 import type { NewHistory, ReplicationFamily } from '../../storage/peer-log.ts'
 import { sealedTransaction, type View, type ViewTransaction } from '../../storage/sealed-storage.ts'
@@ -120,7 +128,7 @@ export class ChangingRoles {
         await this.#begin(family, given, asked, primary?.primaryIndex ?? 0)
       } catch (cause) {
         this.#told.delete(family)
-        if (asked.isDrained) await links.takeBack(family)
+        if (asked.isDrained && isSurelyNotStored(cause)) await links.takeBack(family)
         throw cause
       }
       await this.#becomes()
@@ -148,7 +156,8 @@ export class ChangingRoles {
       await links.takeBack(family)
       throw notNow(`its primary did not hand over. ${handed.sentence}${LINK_MAY_BE_DEAD}`)
     }
-    return { isDrained: handed.kind === 'drained', startedAtMs }
+    const isDrained = handed.kind === 'drained'
+    return { isDrained, grantsNothing: isDrained && handed.grantsNothing, startedAtMs }
   }
 
   /** Whether there will be a former primary to tell. */
@@ -181,7 +190,7 @@ export class ChangingRoles {
   async #begin(
     family: ReplicationFamily,
     { clusterAddress }: GivenPromotion,
-    asked: { readonly isDrained: boolean; readonly startedAtMs: number },
+    asked: { readonly isDrained: boolean; readonly grantsNothing: boolean; readonly startedAtMs: number },
     primaryIndex: number,
   ): Promise<void> {
     const { view, store, world, secondarySide } = this.#parts
@@ -213,7 +222,7 @@ export class ChangingRoles {
             epoch: epoch + 1,
             atMs: nowMs,
             takesPlace: family === 'dr',
-            isHandedOver: asked.isDrained,
+            isHandedOver: asked.grantsNothing,
           })
         }
         const isDone = async (): Promise<boolean> => (await this.#modeOf(family)) === 'primary'
@@ -403,6 +412,16 @@ export class ChangingRoles {
     return new Promise((resolve) => void this.#parts.world.timers.after(ms, resolve))
   }
 }
+
+/**
+ * False where the promotion may be found at the next start: then the primary must not hear that it was none. It writes
+ * again when its lease ends.
+ */
+const isSurelyNotStored = (cause: unknown): boolean =>
+  !isClosed(cause) &&
+  [SetRefused, Refusal, StorageFull, StorageRefused, StorageConflict, WriteNotAllowed, DataKeyUsedUp].some(
+    (kind) => cause instanceof kind,
+  )
 
 /** A cluster without a primary hears of nobody: not of one that was promoted since, nor of a primary that goes on. */
 function lackOfParted(parted: Parted | undefined): string {

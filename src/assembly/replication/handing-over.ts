@@ -50,8 +50,8 @@ export class HandingOver {
   }
 
   /**
-   * Who has more of the log than up to here was not promoted since it asked: nothing is written while a promotion may
-   * count on that. Infinity while this cluster hands over, or does not know.
+   * Who has the log up to here was not promoted since it asked: the last change is that this cluster does not hand over
+   * any more, or a later one. Infinity while it hands over, or does not know.
    */
   get overAt(): number {
     return this.#overAt
@@ -90,6 +90,11 @@ export class HandingOver {
       }
     }
     await this.#isOver()
+  }
+
+  /** Finds out where the log ended, if that is not known: then `overAt` is right, and rather too high than too low. */
+  async look(): Promise<void> {
+    if (this.#overAt === Number.POSITIVE_INFINITY && !this.isOn) await this.#isOver()
   }
 
   /** Before anything is written. */

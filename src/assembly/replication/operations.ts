@@ -66,7 +66,7 @@ import { orRefused } from './set-refusals.ts'
 export type OperationsParts = {
   readonly view: View
   readonly store: Pick<Store, 'position'>
-  readonly handingOver: Pick<HandingOver, 'overAt'>
+  readonly handingOver: Pick<HandingOver, 'look' | 'overAt'>
   readonly world: Pick<World, 'clock' | 'random' | 'timers'>
   readonly log: Log
   readonly links: LinkControl
@@ -259,12 +259,13 @@ export class OwnOperations implements ReplicationOperations {
     const asked = await view.transaction((tx) => Promise.all(families.map((family) => askedOf(tx, family))))
     const unheard = asked.flat()
     if (unheard.length === 0) return false
+    await handingOver.look()
     const { secondaries } = await links.status()
     const areHeard = unheard.map(async ({ family, id }) => {
       const linked = secondaries.find((one) => one.family === family && one.id === id)
       return view.transaction(async (tx) => {
         // It may have asked again meanwhile.
-        if ((linked?.acknowledgedIndex ?? 0) <= handingOver.overAt) return false
+        if ((linked?.acknowledgedIndex ?? 0) < handingOver.overAt) return false
         await clearAsked(tx, family, id)
         return true
       })
@@ -360,7 +361,6 @@ async function readTold(tx: SetReader, family: ReplicationFamily) {
   }
 }
 
-/** The secondaries that this cluster let in, while it is their primary. */
 /** The families whose secondaries get entries of the class. */
 const familiesOf = (storageClass: StorageClass): readonly ReplicationFamily[] =>
   REPLICATION_FAMILIES.filter((family) => storageClass === 'replicated' || family === 'dr')
@@ -370,6 +370,7 @@ async function askedOf(tx: SetReader, family: ReplicationFamily) {
   return (await mayHaveTakenOver(tx, family)).map((id) => ({ family, id }))
 }
 
+/** The secondaries that this cluster let in, while it is their primary. */
 async function activeOf(tx: SetReader, family: ReplicationFamily) {
   if ((await readState(tx, family))?.mode !== 'primary') return []
   const entries = await allSecondaries(tx, family)

@@ -45,12 +45,14 @@ export type PrimarySideParts = {
   readonly view: View
   readonly store: Store
   readonly barrier: Barrier
-  readonly world: Pick<World, 'clock' | 'random'>
+  readonly world: Pick<World, 'clock' | 'random' | 'timers'>
   /** The seal as it is now; the caller wipes it. @throws Refusal while sealed */
   readonly bundle: () => Promise<SealBundle>
   /** Number of the present shares. */
   readonly sealNumber: () => number
   readonly handingOver: HandingOver
+  /** The index up to which all secondaries for disaster recovery have the log; Infinity if there are none. */
+  readonly reachedByStandIns: () => Promise<number>
   readonly reading: Pick<ReadingReach, 'reachAsOfNow'>
   readonly log: Log
   /** The records of the sets say another role than before. */
@@ -61,6 +63,10 @@ export type PrimarySideParts = {
   /** A secondary trusts other authorities than before. */
   readonly onTrust: () => Promise<void>
 }
+
+/** How long a question to hand over waits for those who may take the place of this cluster. */
+const STAND_INS_MS = 1_000
+const STAND_INS_LOOK_MS = 20
 
 /** The name of the hold of a secondary's log. */
 export const holdOf = (family: ReplicationFamily, id: string): string => `${family}/${peerSegment(id)}`
@@ -217,14 +223,32 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
 
   async drain(arrival: Arrival) {
     const { handingOver, store } = this.#parts
+    const { family } = arrival.set
     const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
     if ('refused' in admitted) return admitted
-    await handingOver.begin(askerOf(arrival.set.family, arrival.id))
+    await handingOver.begin(askerOf(family, arrival.id))
     // Not before it began: until then, what the secondary acknowledges may be of an earlier time.
-    await this.#run((tx) => noteAsked(tx, arrival.set.family, arrival.id))
+    const noted = await this.#run(async (tx) => {
+      const again = await admitSecondary(tx, this.#greeting(arrival))
+      if (!('refused' in again)) noteAsked(tx, family, again.entry)
+      return again
+    })
+    if ('refused' in noted) return noted
     // Behind what was being committed: the caller reads where the log ends.
-    await store.position()
-    return 'draining' as const
+    const { index } = await store.position()
+    return { grantsNothing: family === 'dr' || (await this.#standInsHave(index)) }
+  }
+
+  /**
+   * Waits a moment until all have this that may take the place of this cluster in a set for performance. One that has
+   * not does not know who asked: it would grant messages beside the one that is promoted.
+   */
+  async #standInsHave(index: number): Promise<boolean> {
+    const { world, reachedByStandIns } = this.#parts
+    for (const endsAtMs = world.clock.monotonicMs() + STAND_INS_MS; ; await world.timers.sleep(STAND_INS_LOOK_MS)) {
+      if ((await reachedByStandIns()) >= index) return true
+      if (world.clock.monotonicMs() >= endsAtMs) return false
+    }
   }
 
   async resume(arrival: Arrival): Promise<void> {

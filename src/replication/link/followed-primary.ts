@@ -61,7 +61,7 @@ export class FollowedPrimary {
   #isOver = false
   /** How often the primary was asked to write no more. */
   #drains = 0
-  #onDrained: (number: number) => void = () => {}
+  #onDrained: (number: number, grantsNothing: boolean) => void = () => {}
 
   /** `address` is the one that was dialed. */
   constructor(parts: FollowedPrimaryParts, link: MessageLink, address: string) {
@@ -113,20 +113,19 @@ export class FollowedPrimary {
 
   /**
    * Asks the primary to write no more. Resolves when it says so and all that it wrote is applied, or when the link has
-   * ended. False: the log does not come over this link.
+   * ended. Undefined: the log does not come over this link.
    */
-  async drain(): Promise<boolean> {
-    if (this.#sink === undefined || this.#isOver || this.#parts.view.wholeIndex === 0) return false
+  async drain(): Promise<{ readonly grantsNothing: boolean } | undefined> {
+    if (this.#sink === undefined || this.#isOver || this.#parts.view.wholeIndex === 0) return undefined
     const number = ++this.#drains
-    const drained = new Promise<void>((resolve) => {
+    const drained = new Promise<{ readonly grantsNothing: boolean }>((resolve) => {
       // An answer to what was asked before says nothing: that was taken back.
-      this.#onDrained = (answered) => {
-        if (answered === number) resolve()
+      this.#onDrained = (answered, grantsNothing) => {
+        if (answered === number) resolve({ grantsNothing })
       }
     })
     await this.#link.send({ kind: 'drain', number })
-    await drained
-    return true
+    return drained
   }
 
   /** Tells the primary that it may write again. */
@@ -186,7 +185,7 @@ export class FollowedPrimary {
       progress: (progress) => view.progressed(progress),
       isOpen: standing.transfer !== undefined,
       limits: limits.sink,
-      drained: (number) => this.#onDrained(number),
+      drained: (number, grantsNothing) => this.#onDrained(number, grantsNothing),
     })
   }
 

@@ -114,7 +114,9 @@ export class Follower {
     const sentence = `The primary did not hand over within ${withinMs / 1_000} s`
     const timer = timers.after(withinMs, () => late.resolve({ kind: 'failed', sentence }))
     const over = link.over.then((): HandOver => ({ kind: 'no-link' }))
-    const asked = link.drain().then((isDrained): HandOver => ({ kind: isDrained ? 'drained' : 'no-link' }))
+    const asked = link
+      .drain()
+      .then((drained): HandOver => (drained ? { kind: 'drained', ...drained } : { kind: 'no-link' }))
     try {
       return await Promise.race([asked, over, late.promise])
     } catch (cause) {

@@ -119,7 +119,8 @@ export type Knock =
 /** How the question of a secondary ended, whether its primary hands over to it. */
 export type HandOver =
   /** The primary writes no more, and all that it wrote is applied here. */
-  | { readonly kind: 'drained' }
+  /** `grantsNothing`: the primary keeps to the blocks of messages that it has granted by now (asked-takeover.ts). */
+  | { readonly kind: 'drained'; readonly grantsNothing: boolean }
   /** There is no link that the log comes over, or it has ended. */
   | { readonly kind: 'no-link' }
   /** The primary did not answer in time. */
@@ -304,7 +305,7 @@ export interface PrimaryOwner {
   /** What the filter of a secondary for performance lets it have, judged as of an index. */
   reachOf(arrival: Arrival): Promise<Judged>
   /** Writes nothing more for a while, since this secondary is to be promoted. Resolves when that holds. */
-  drain(arrival: Arrival): Promise<'draining' | PeerRefusal>
+  drain(arrival: Arrival): Promise<{ readonly grantsNothing: boolean } | PeerRefusal>
   /** It was not promoted. */
   resume(arrival: Arrival): Promise<void>
   /** It was promoted: this cluster writes nothing from now on. Resolves when that holds. */

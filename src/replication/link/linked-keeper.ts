@@ -29,7 +29,8 @@ export function linkedKeeper(
     judge: () => asked(() => owner.reachOf(arrival)),
     drain: () =>
       asked(async () => {
-        requireAdmitted<'draining'>(await owner.drain(arrival))
+        const { grantsNothing } = requireAdmitted<{ readonly grantsNothing: boolean }>(await owner.drain(arrival))
+        return grantsNothing
       }),
     resume: () => asked(() => owner.resume(arrival)),
   }

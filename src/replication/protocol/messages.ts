@@ -312,9 +312,10 @@ const MESSAGES = {
   drain: message(28, 16, { number: u32 }),
   /**
    * From the primary: it writes no more for a while, since the question of this number, and has sent its log up to
-   * here, which is its end.
+   * here, which is its end. `grantsNothing`: as long as it does not know what becomes of that, it grants no messages of
+   * keys either, nor does another cluster in its place.
    */
-  drained: message(29, 256, { number: u32, at: place }),
+  drained: message(29, 256, { number: u32, at: place, grantsNothing: flag }),
   /** From the secondary: it was not promoted, so that the primary may write again. */
   resume: message(30, 16, {}),
   /**

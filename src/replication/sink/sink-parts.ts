@@ -88,7 +88,7 @@ export type SinkParts = {
   readonly limits: SinkLimits
   readonly count: Count
   /** Told that the primary writes no more since the question of this number, when all of its log is applied. */
-  readonly drained: (number: number) => void
+  readonly drained: (number: number, grantsNothing: boolean) => void
 }
 
 /** What a sink is doing. */

@@ -219,9 +219,9 @@ export class LogSink {
   }
 
   /** The end of the primary's log: what came before is applied. In a transfer it means nothing. */
-  async #drained({ number, at }: Message<'drained'>): Promise<void> {
+  async #drained({ number, at, grantsNothing }: Message<'drained'>): Promise<void> {
     const here = this.#place()
-    if (this.#course === 'stream' && isSamePlace(here, at)) this.#parts.drained(number)
+    if (this.#course === 'stream' && isSamePlace(here, at)) this.#parts.drained(number, grantsNothing)
   }
 
   #isTransferred(): boolean {

@@ -11,7 +11,7 @@ export function sourceKeeper(store: Store, family: ReplicationFamily, name: stri
   // Whoever has the store alone decides whether it is written.
   return {
     hold: (hold) => store.hold({ name, ...hold }),
-    drain: nothing,
+    drain: async () => false,
     resume: nothing,
     ...treeKeeper(store, family),
   }

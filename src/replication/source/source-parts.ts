@@ -20,7 +20,7 @@ export type SourceKeeper = {
   /** Root of the part of the tree that goes over the family and is reached, as of an index. */
   readonly root: (reach: SetReach | undefined) => Promise<{ readonly index: number; readonly root: Buffer }>
   /** Nothing is written any more that this secondary would get, for a while; resolves when that holds. */
-  readonly drain: () => Promise<void>
+  readonly drain: () => Promise<boolean>
   /** It is written again. */
   readonly resume: () => Promise<void>
 }

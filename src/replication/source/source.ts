@@ -322,9 +322,9 @@ export class LogSource {
   /** Nothing is written from now on: sends all of the log, and says so. */
   async #drain(number: number): Promise<void> {
     const { keeper, store, send } = this.#parts
-    await keeper.drain()
+    const grantsNothing = await keeper.drain()
     const at = await this.#log.sendTo((await store.position()).index)
-    await send({ kind: 'drained', number, at })
+    await send({ kind: 'drained', number, at, grantsNothing })
   }
 
   async #answer(message: Exclude<FromSecondary, { readonly kind: 'ack' }>): Promise<void> {

@@ -116,7 +116,7 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a primary says that it has drained while it is still written to',
-    seams: owning(() => ({ drain: async () => 'draining' })),
+    seams: owning(() => ({ drain: async () => ({ grantsNothing: true }) })),
     seed: 4,
     finds: 'I13',
   },

@@ -411,7 +411,7 @@ export class RoleWatcher {
         const by = this.#named(arrival.id)
         const sinceMs = this.#set.time.nowMs
         const drained = await owner.drain(arrival)
-        if (this.#isOurs(arrival) && drained === 'draining' && by !== undefined)
+        if (this.#isOurs(arrival) && !('refused' in drained) && by !== undefined)
           this.#of(cluster).lease = { by, sinceMs }
         return drained
       },

@@ -49,8 +49,12 @@ const MOST_UNSEEN_BLOCKS = 8
 /** What a promoted cluster may not know of: so many clusters with their first blocks, and further blocks. */
 const UNSEEN = MOST_UNSEEN_NAMES + MOST_UNSEEN_BLOCKS
 
-/** As `UNSEEN`, where the former owner handed over and had no name that is known: it alone may be named still. */
-const UNSEEN_HANDED_OVER = 1
+/**
+ * As `UNSEEN`, where the former owner handed over. One whose place was taken alone may have had no name yet. Any other
+ * one goes on where it was: it may be named, and so may those that take its place for disaster recovery.
+ */
+const UNSEEN_OF_REPLACED = 1
+const UNSEEN_OF_OTHER = MOST_UNSEEN_NAMES
 
 /** A name as `newClusterName` draws it. */
 const CLUSTER_NAME = checked(text, (name) => /^[\w-]{16}$/.test(name))
@@ -239,7 +243,8 @@ export class ClusterLedger {
       tx.put(CLUSTER_LIVES, CLUSTER_LIVES_COUNT.encode(own))
       if (!isOwner) return
       const others = takesPlace ? withoutGone(before, (one) => one === cluster) : before
-      const unseen = !isHandedOver ? UNSEEN : others.gone > before.gone ? 0 : UNSEEN_HANDED_OVER
+      const ofReplaced = others.gone > before.gone ? 0 : UNSEEN_OF_REPLACED
+      const unseen = !isHandedOver ? UNSEEN : takesPlace ? ofReplaced : UNSEEN_OF_OTHER
       const clusters = name === '' || others.clusters.includes(name) ? others.clusters : [...others.clusters, name]
       tx.put(CLUSTERS, CLUSTERS_RECORD.encode({ ...others, clusters, gone: others.gone + unseen }))
     })

@@ -262,7 +262,7 @@ export async function readPromotions(tx: SetReader, family: ReplicationFamily): 
 
 /**
  * Up to where a promoted cluster had the log of its former primary; undefined: it had followed nobody since it was a
- * primary itself. Of one that was in the middle of a copy or a comparison nobody knows what it had: it counts as nothing.
+ * primary itself. Of one that was in the middle of a copy or a comparison nobody knows what it had: then it is nothing.
  */
 export function followedPlace({ followed, isHalf }: PromotionNote): Place | undefined {
   if (followed === null) return undefined

@@ -186,7 +186,7 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
         return drained
       },
     })),
-    seed: 265,
+    seed: 276,
     finds: 'I13',
   },
   {

@@ -210,7 +210,7 @@ test('S6: a promotion of which nobody knows whether it is stored is not taken ba
 })
 
 for (const family of ['dr', 'performance'] as const) {
-  test(`S6: that a secondary for ${family} may have taken over is forgotten in a set where nothing is written`, async () => {
+  test(`S6: who may have taken over for ${family} is heard where nothing is written`, async () => {
     const { servers, primary, secondary } = family === 'dr' ? await pair(40) : await performanceServers(41)
     const token = family === 'dr' ? { dr_operation_token: await operationToken(primary) } : {}
     const another = await servers.start('three')

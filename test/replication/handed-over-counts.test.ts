@@ -170,6 +170,21 @@ for (const isForced of [true, false]) {
   })
 }
 
+test('a planned promotion of a region waits for no stand-in that is away', async () => {
+  const { servers, primary, secondary, standIn } = await regionAndStandIn(42)
+  standIn.kill()
+  await servers.time.pass(30_000)
+  const asked = asksAsRegion(secondary)
+  const begunMs = servers.time.nowMs
+  while (secondary.server.node.nodeRole().performance !== 'primary') await servers.time.pass(5)
+  assert.ok(servers.time.nowMs - begunMs < 500, `${servers.time.nowMs - begunMs} ms`)
+  assert.equal((await servers.time.until(asked)).status, 200)
+  // It counts what the stand-in may grant.
+  const counted = await countOf(secondary)
+  assert.ok(counted >= 12 * block && counted < 13 * block, `${counted / block} blocks`)
+  assert.ok(primary.server.node.nodeRole().isHandingOver)
+})
+
 test('S6: a region and a stand-in ask at once: both keep the bound', async () => {
   for (const apartMs of [0, 2, 8]) {
     const { servers, primary, secondary, standIn, token } = await regionAndStandIn(38)

@@ -143,7 +143,7 @@ class OwnReplication implements ReplicationRoom {
     const reading = new ReadingReach({ store, barrier: storage.barrier, ticks: world.ticks })
     this.#reading = reading
     const onTrust = (): Promise<void> => changingAuthority.goOn()
-    const reachedByStandIns = (): Promise<number> => this.operations.acknowledged('local')
+    const reachedByStandIns = (): ReturnType<OwnOperations['reached']> => operations.reached('local')
     const ofPrimary = { bundle: seal.bundle, handingOver, reachedByStandIns, sendAway, onTrust, reading }
     const primarySide = new PrimarySide({ ...common, ...shared, ...ofPrimary })
     const secondarySide = new SecondarySide({
@@ -191,7 +191,7 @@ class OwnReplication implements ReplicationRoom {
       facts,
       changed,
     })
-    this.operations = new OwnOperations({
+    const operations = new OwnOperations({
       view: this.#view,
       store,
       world,
@@ -213,6 +213,7 @@ class OwnReplication implements ReplicationRoom {
         primaryAddress,
       }),
     })
+    this.operations = operations
     this.#renewal = new PeriodicTask(
       async () => {
         await changingAuthority.goOn()

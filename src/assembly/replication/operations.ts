@@ -239,18 +239,27 @@ export class OwnOperations implements ReplicationOperations {
   }
 
   async acknowledged(storageClass: StorageClass): Promise<number> {
+    return (await this.reached(storageClass)).index
+  }
+
+  /** As `acknowledged`; and whether all of these secondaries are connected, so that they may have more in a moment. */
+  async reached(storageClass: StorageClass): Promise<{ readonly index: number; readonly areConnected: boolean }> {
     const { view, store, links } = this.#parts
     const families = familiesOf(storageClass)
     const found = await view.transaction((tx) => Promise.all(families.map((family) => activeOf(tx, family))))
     const entries = found.flat()
-    if (entries.length === 0) return Infinity
+    if (entries.length === 0) return { index: Infinity, areConnected: true }
     const historyId = encodeBase64((await store.position()).historyId)
     const { secondaries } = await links.status()
-    const indexes = entries.map(({ family, entry: { id, acknowledged } }) => {
-      const linked = secondaries.find((one) => one.family === family && one.id === id)?.acknowledgedIndex
-      return linked ?? (acknowledged?.historyId === historyId ? acknowledged.index : 0)
+    const all = entries.map(({ family, entry: { id, acknowledged } }) => {
+      const linked = secondaries.find((one) => one.family === family && one.id === id)
+      const noted = acknowledged?.historyId === historyId ? acknowledged.index : 0
+      return { index: linked?.acknowledgedIndex ?? noted, isConnected: linked?.isConnected === true }
     })
-    return Math.min(...indexes)
+    return {
+      index: Math.min(...all.map(({ index }) => index)),
+      areConnected: all.every(({ isConnected }) => isConnected),
+    }
   }
 
   async mayBeReplaced(storageClass: StorageClass): Promise<boolean> {

@@ -52,7 +52,7 @@ export type PrimarySideParts = {
   readonly sealNumber: () => number
   readonly handingOver: HandingOver
   /** The index up to which all secondaries for disaster recovery have the log; Infinity if there are none. */
-  readonly reachedByStandIns: () => Promise<number>
+  readonly reachedByStandIns: () => Promise<{ readonly index: number; readonly areConnected: boolean }>
   readonly reading: Pick<ReadingReach, 'reachAsOfNow'>
   readonly log: Log
   /** The records of the sets say another role than before. */
@@ -241,13 +241,15 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
 
   /**
    * Waits a moment until all have this that may take the place of this cluster in a set for performance. One that has
-   * not does not know who asked: it would grant messages beside the one that is promoted.
+   * not does not know who asked: it would grant messages beside the one that is promoted. One that is away is not
+   * waited for, since nothing is written meanwhile.
    */
   async #standInsHave(index: number): Promise<boolean> {
     const { world, reachedByStandIns } = this.#parts
     for (const endsAtMs = world.clock.monotonicMs() + STAND_INS_MS; ; await world.timers.sleep(STAND_INS_LOOK_MS)) {
-      if ((await reachedByStandIns()) >= index) return true
-      if (world.clock.monotonicMs() >= endsAtMs) return false
+      const reached = await reachedByStandIns()
+      if (reached.index >= index) return true
+      if (!reached.areConnected || world.clock.monotonicMs() >= endsAtMs) return false
     }
   }
 

@@ -198,7 +198,7 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
         return { ...(await owner.standing(family)), isParted: false, applied }
       },
     })),
-    seed: 28,
+    seed: 57,
     finds: 'I21',
   },
   {

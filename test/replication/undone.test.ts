@@ -2,7 +2,7 @@
 // else. Whole servers, over the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SETS_FOLDER, setPath } from '../../src/replication/set/records.ts'
+import { readLineage, SETS_FOLDER, setPath } from '../../src/replication/set/records.ts'
 import { UNDONE_FOLDER } from '../../src/replication/undone/undone-records.ts'
 import { systemScope } from '../../src/storage/contract.ts'
 import { REPLACED_KEYS } from '../../src/system/seal/seal-records.ts'
@@ -421,4 +421,89 @@ test('all that the log has is kept where the one that took over was in the middl
   assert.deepEqual([set.written_here, set.complete, set.missing_up_to], [true, false, Number(set.first_index) - 1])
   const kept = paths(await shown(primary, token, set.id)).filter((path) => path.includes('sys/policy/'))
   assert.deepEqual(kept, policies('missed0', 'missed1'))
+})
+
+async function allKept(server: ReplicatedServer, token: string): Promise<readonly string[]> {
+  const kept: string[] = []
+  for (const { id } of await listed(server, token)) kept.push(...paths(await shown(server, token, id)))
+  return kept.filter(isPolicy)
+}
+
+test('who followed the one of two promoted clusters that is lost keeps what the other one does not have', async () => {
+  const { servers, primary, secondary, token } = await pair(583)
+  const [third, fourth] = [await joined(servers, primary, 'three'), await joined(servers, primary, 'four')]
+  primary.kill()
+  await servers.time.pass(15_000)
+  for (const one of [secondary, third]) await operate(one, token, 'promote', { force: true })
+  await follow(servers, secondary, fourth, token)
+  await servers.level(secondary, fourth)
+  await servers.time.pass(1_000)
+  await write(secondary, ['extra0', 'extra1'])
+  await servers.level(secondary, fourth)
+  secondary.kill()
+  await write(third, ['new0'])
+  await follow(servers, third, fourth, token)
+  await servers.level(third, fourth)
+  await servers.requireSame(third, fourth)
+  assert.deepEqual(await allKept(fourth, token), policies('extra0', 'extra1'))
+})
+
+test('a cluster whose comparison never began does not say that it has what its primary has', async () => {
+  const { servers, primary, secondary, token } = await pair(584)
+  const [third, more] = [await joined(servers, primary, 'three'), await joined(servers, primary, 'more')]
+  servers.cut(primary, secondary)
+  await write(primary, ['extra0', 'extra1'])
+  for (const one of [third, more]) await servers.level(primary, one)
+  primary.kill()
+  await servers.time.pass(15_000)
+  await operate(secondary, token, 'promote', { force: true })
+  const fourth = await joined(servers, secondary, 'four')
+  await operate(third, token, 'promote', { force: true })
+  secondary.kill()
+  await servers.time.pass(1_000)
+  // It is led to the one that has the extra writes, and its power goes before anything of that is stored.
+  let isAdopted = false
+  fourth.server.store.adopt = () => {
+    isAdopted = true
+    return new Promise(() => {})
+  }
+  await follow(servers, third, fourth, token)
+  while (!isAdopted) await servers.time.pass(50)
+  for (const one of [fourth, third]) one.kill()
+  await servers.time.until(fourth.restart(shareOf(primary)))
+  await servers.time.pass(16_000)
+  await operate(fourth, token, 'promote', { force: true })
+  assert.equal((await fourth.call('GET', 'sys/policies/acl/extra0')).status, 404)
+  await follow(servers, fourth, more, token)
+  await servers.level(fourth, more)
+  await servers.requireSame(fourth, more)
+  const kept = await allKept(more, token)
+  for (const extra of policies('extra0', 'extra1')) assert.ok(kept.includes(extra), kept.join())
+})
+
+test('a secondary that goes on by the log of its primary learns of the primaries before with the next link', async () => {
+  const { servers, primary, secondary, token } = await pair(585)
+  const away = await joined(servers, primary, 'away')
+  away.kill()
+  await operate(secondary, token, 'promote')
+  await primary.must('POST', `${DR}/primary/demote`)
+  await follow(servers, secondary, primary, token)
+  await servers.level(secondary, primary)
+  secondary.kill()
+  await servers.time.pass(15_000)
+  await operate(primary, token, 'promote', { force: true })
+  await servers.time.until(away.restart(shareOf(primary)))
+  await follow(servers, primary, away, token)
+  await servers.time.pass(2_000)
+  await servers.level(primary, away)
+  assert.equal((await away.status()).state, 'stream-wals')
+  away.kill()
+  await servers.time.until(away.restart(shareOf(primary)))
+  await servers.level(primary, away)
+  await write(primary, ['new0'])
+  await servers.level(primary, away)
+  const lineage = ({ server }: ReplicatedServer) =>
+    servers.time.until(server.node.storage.view(systemScope, SETS_FOLDER).transaction((tx) => readLineage(tx, 'dr')))
+  assert.ok((await lineage(primary)).length >= 2)
+  assert.deepEqual(await lineage(away), await lineage(primary))
 })

@@ -128,7 +128,8 @@ export class ChangingRoles {
         await this.#begin(family, given, asked, primary?.primaryIndex ?? 0)
       } catch (cause) {
         this.#told.delete(family)
-        if (asked.isDrained && isSurelyNotStored(cause)) await links.takeBack(family)
+        // What may be found at the next start is not taken back: the primary writes again when its lease ends.
+        if (asked.isDrained && !(cause instanceof MayBeStored)) await links.takeBack(family)
         throw cause
       }
       await this.#becomes()
@@ -358,7 +359,8 @@ export class ChangingRoles {
     try {
       await this.#parts.rotation.beginHistory(this.#inSets(work), next, terms)
     } catch (cause) {
-      if (!(await isDone().catch(() => false))) throw cause
+      const found = await isDone().catch(() => 'unknown' as const)
+      if (found !== true) throw found === false && isSurelyNotStored(cause) ? cause : new MayBeStored(cause)
       this.#failedBehind(cause)
     }
   }
@@ -399,6 +401,8 @@ export class ChangingRoles {
     this.#isRunning = true
     try {
       return await work()
+    } catch (cause) {
+      throw cause instanceof MayBeStored ? cause.cause : cause
     } finally {
       this.#isRunning = false
     }
@@ -413,10 +417,13 @@ export class ChangingRoles {
   }
 }
 
-/**
- * False where the promotion may be found at the next start: then the primary must not hear that it was none. It writes
- * again when its lease ends.
- */
+/** A step that may be found at the next start, although it failed. */
+class MayBeStored extends Error {
+  constructor(cause: unknown) {
+    super('It is not known whether it was stored', { cause })
+  }
+}
+
 const isSurelyNotStored = (cause: unknown): boolean =>
   !isClosed(cause) &&
   [SetRefused, Refusal, StorageFull, StorageRefused, StorageConflict, WriteNotAllowed, DataKeyUsedUp].some(

@@ -29,6 +29,7 @@ import {
   type SetReader,
   type SetTransaction,
   setPath,
+  wholeLineage,
 } from '../../replication/set/records.ts'
 import {
   activationWasHeard,
@@ -256,13 +257,19 @@ export class SecondarySide implements SecondaryOwner {
       const fork = batch.fork ?? (await this.#ownFork(family))
       const histories = await this.#parts.store.histories()
       for (const place of partedAt(fork, batch.followed ?? [], histories)) await this.#parts.keepUndone(family, place)
-      await this.#parts.view.transaction(async (tx) => putLineage(tx, family, batch.followed ?? []))
+      await this.#parts.view.transaction((tx) => putLineage(tx, family, batch.followed ?? [], 'half'))
       if (family === 'dr') await this.#noteStood()
     }
     const outcome = await this.#keepers[family].take(await this.#narrowed(family, batch))
     if (outcome.kind === 'adopted' && batch.reach !== undefined) this.#sweep.due()
     const isEnd = outcome.kind === 'adopted' && batch.mode === 'redo' && batch.transfer === undefined
-    if (isEnd) await this.#isWhole(family)
+    const { followed } = batch
+    if (outcome.kind === 'adopted' && batch.mode === 'follow' && followed !== undefined)
+      await this.#parts.view.transaction((tx) => putLineage(tx, family, followed))
+    if (isEnd) {
+      await this.#parts.view.transaction((tx) => wholeLineage(tx, family))
+      await this.#isWhole(family)
+    }
     // What a comparison removed is gone now, as it is from the primary.
     if (isEnd && family === 'dr') this.#followedPurge.due()
     return outcome

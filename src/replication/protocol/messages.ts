@@ -182,8 +182,11 @@ const MESSAGES = {
     sentence: shownText(MAX_SENTENCE_BYTES),
     /** With a comparison: where both parted, if the secondary went on by itself from there. */
     fork: optional(place),
-    /** Where it is anew: up to where the primary has the logs of those before, of which the secondary may have more. */
-    followed: list(place, MAX_PROMOTIONS),
+    /**
+     * Up to where the primary has the logs of those before, of which the secondary may have more: where it is anew, or
+     * the log goes on in the newest history.
+     */
+    followed: optional(list(place, MAX_PROMOTIONS)),
     /** Where what lies before is not known to be the same: what the secondary is to have. */
     reach: optional(group({ only: reach })),
   }),

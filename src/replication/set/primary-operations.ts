@@ -131,7 +131,7 @@ export async function wipeButPast(tx: SetTransaction, family: ReplicationFamily)
   const [promotions, lineage] = [await readPromotions(tx, family), await readLineage(tx, family)]
   await wipeFamily(tx, family)
   putPromotions(tx, family, promotions)
-  putLineage(tx, family, lineage)
+  await putLineage(tx, family, lineage)
 }
 
 /** Removes all that the cluster keeps of a family. What a filter has taken from it goes on being removed. */

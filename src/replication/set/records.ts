@@ -281,18 +281,36 @@ export function putPromotions(tx: SetTransaction, family: ReplicationFamily, all
 export const LINEAGE = storedRecord('The logs that the data of this cluster come from', {
   /** Up to where each was here when its primary changed, oldest first. */
   places: listOf(PLACE),
+  /** The primary that told it is being copied, or compared with: not all of it is here. */
+  isHalf: otherwise(flag, false),
 })
 
 /** The places in the logs of former primaries up to which all is here, oldest first. */
 export async function readLineage(tx: SetReader, family: ReplicationFamily): Promise<readonly Place[]> {
   const stored = await tx.get(setPath(family, 'lineage'))
-  if (stored !== undefined) return LINEAGE.decode(stored).places.map(placeOfNote)
-  return (await readPromotions(tx, family)).flatMap((note) => followedPlace(note) ?? [])
+  if (stored === undefined) return (await readPromotions(tx, family)).flatMap((note) => followedPlace(note) ?? [])
+  const { places, isHalf } = LINEAGE.decode(stored)
+  return isHalf ? places.map(placeOfNote).map(nothingOf) : places.map(placeOfNote)
 }
 
-/** Stores the places, without the oldest where there are too many. */
-export function putLineage(tx: SetTransaction, family: ReplicationFamily, places: readonly Place[]): void {
-  tx.put(setPath(family, 'lineage'), LINEAGE.encode({ places: places.slice(-MAX_PROMOTIONS).map(placeNote) }))
+/** Stores the places, without the oldest where there are too many. Nothing is written where nothing changes. */
+export async function putLineage(
+  tx: SetTransaction,
+  family: ReplicationFamily,
+  all: readonly Place[],
+  isHalf: 'half' | 'whole' = 'whole',
+): Promise<void> {
+  const places = all.slice(-MAX_PROMOTIONS).map(placeNote)
+  const lineage = LINEAGE.encode({ places, isHalf: isHalf === 'half' })
+  const path = setPath(family, 'lineage')
+  if ((await tx.get(path))?.equals(lineage) !== true) tx.put(path, lineage)
+}
+
+/** All of the primary is here that told the lineage. */
+export async function wholeLineage(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
+  const stored = await tx.get(setPath(family, 'lineage'))
+  const lineage = stored && LINEAGE.decode(stored)
+  if (lineage?.isHalf) tx.put(setPath(family, 'lineage'), LINEAGE.encode({ ...lineage, isHalf: false }))
 }
 
 /** Adds a promotion. Of a cluster that had half of its primary nobody knows what it had of those before that either. */
@@ -304,7 +322,7 @@ export async function addPromotion(
   const before = await readLineage(tx, family)
   const lineage = promotion.isHalf ? before.map(nothingOf) : before
   putPromotions(tx, family, [...(await readPromotions(tx, family)), promotion])
-  putLineage(tx, family, [...lineage, ...[followedPlace(promotion) ?? []].flat()])
+  await putLineage(tx, family, [...lineage, ...[followedPlace(promotion) ?? []].flat()])
 }
 
 /** Path of ABANDONED_HISTORIES in the view: they are of the store, and so of both families. */

@@ -26,7 +26,10 @@ export type SinkBatch = {
   readonly transfer: Transfer | undefined
   /** With the beginning of a comparison: where both parted. What this cluster wrote since then is undone. */
   readonly fork?: Place
-  /** Anew: up to where the primary has the logs of those before. What this cluster has of them beyond is undone. */
+  /**
+   * Up to where the primary has the logs of those before. Anew, what this cluster has of them beyond is undone; with
+   * records that follow, it is what this cluster has from there on.
+   */
   readonly followed?: readonly Place[]
   /** With news of it: what this cluster is to have from here on. The rest of what it has goes. */
   readonly reach?: {

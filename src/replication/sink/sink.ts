@@ -34,6 +34,8 @@ export class LogSink {
   #copied = ''
   #comparison: Comparison | undefined
   #comparisons = 0
+  /** Goes to the owner with the next records: it is known from there on. */
+  #followed: readonly Place[] | undefined
   #isComparisonDue = false
   #handled = 0
   /** True while a copy or a comparison is noted in the store. */
@@ -141,8 +143,10 @@ export class LogSink {
     }
     this.#isOpen = what !== 'stream'
     const transfer = what === 'stream' ? undefined : { what, after }
-    const begun = { mode: 'anew', after: from, records: [], at: from, transfer, followed } as const
-    if (isAnew) await this.#mustTake({ ...begun, ...(fork && { fork }), ...(reach && { reach }) })
+    this.#followed = what === 'stream' ? followed : undefined
+    const begun = { mode: 'anew', after: from, records: [], at: from, transfer } as const
+    if (isAnew)
+      await this.#mustTake({ ...begun, ...(followed && { followed }), ...(fork && { fork }), ...(reach && { reach }) })
     this.#at = from
     this.#tell()
     const { family, keeper, send, limits, count } = this.#parts
@@ -172,9 +176,11 @@ export class LogSink {
     const records = runs.flatMap(({ historyId, records }) => records.map((record) => ({ historyId, record })))
     const { at } = runs.at(-1) ?? first
     const mode = this.#course === 'stream' ? 'follow' : 'redo'
-    const isTaken = await this.#take({ mode, after: first.after, records, at, transfer: this.#transfer() })
+    const followed = mode === 'follow' && this.#followed !== undefined ? { followed: this.#followed } : {}
+    const isTaken = await this.#take({ mode, after: first.after, records, at, transfer: this.#transfer(), ...followed })
     if (isTaken) {
       this.#at = at
+      this.#followed = undefined
       this.#parts.count('appliedRecords', records.length)
     }
     await this.#acknowledge(runs.length)

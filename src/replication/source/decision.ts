@@ -35,7 +35,14 @@ export type DecidingStore = Pick<ReadStore, 'position' | 'histories' | 'records'
  */
 export async function decide(store: DecidingStore, standing: SecondaryStanding, known: KnownLogs): Promise<Decision> {
   const found = await decideBy(store, standing, known)
-  return found.kind === 'refused' && standing.isParted ? { kind: 'difference', isUndone: true } : found
+  if (found.kind !== 'refused' || !standing.isParted) return found
+  return { kind: 'difference', isUndone: true, ...unknownLog(standing) }
+}
+
+/** Of a log of others that is not known here, nothing may be here. Where its own parted a secondary finds out itself. */
+function unknownLog({ applied, histories: theirs = [] }: SecondaryStanding): { readonly fork?: Place } {
+  if (applied === undefined || theirs.some(({ id }) => id.equals(applied.historyId))) return {}
+  return { fork: { historyId: applied.historyId, index: 0, chain: applied.historyId } }
 }
 
 /**

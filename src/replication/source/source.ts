@@ -198,7 +198,10 @@ export class LogSource {
     this.#transferEnd = -1
     this.#hasUpTo(after.index)
     await this.#held.from(after.index)
-    await this.#beginCourse({ what: 'stream', from: after, isAnew: false, after: '', sentence: '', ...NOT_PARTED })
+    const isNewest = (await this.#parts.store.position()).historyId.equals(after.historyId)
+    const followed = isNewest ? this.#parts.followed : undefined
+    const course = { what: 'stream', from: after, isAnew: false, after: '', sentence: '', ...NOT_PARTED } as const
+    await this.#beginCourse({ ...course, followed })
   }
 
   async #copy(after: string, from: Place | undefined): Promise<void> {
@@ -209,7 +212,16 @@ export class LogSource {
     this.#totalEntries = (await this.#viewed((snapshot) => snapshot.count())).found
     const isAnew = from === undefined
     this.#parts.count('copies', 1)
-    await this.#beginCourse({ what: 'copy', from: this.#log.sent, isAnew, after, sentence: '', ...NOT_PARTED })
+    const followed = isAnew ? this.#parts.followed : undefined
+    await this.#beginCourse({
+      what: 'copy',
+      from: this.#log.sent,
+      isAnew,
+      after,
+      sentence: '',
+      followed,
+      ...NOT_PARTED,
+    })
   }
 
   /** The secondary has the log up to the tree by comparing it: nothing before is sent any more. */
@@ -222,7 +234,8 @@ export class LogSource {
     // What was written up to there is not looked at any more, and may have changed what the secondary is to have.
     await this.#log.judge()
     this.#parts.count('comparisons', 1)
-    await this.#beginCourse({ what: 'difference', from: at, isAnew: true, after: '', sentence, fork })
+    const { followed } = this.#parts
+    await this.#beginCourse({ what: 'difference', from: at, isAnew: true, after: '', sentence, fork, followed })
     // Before any of the log: what is written meanwhile may be sealed under a key that the secondary does not have yet.
     if (dataKeys.length > 0)
       await this.#sendCounted(
@@ -231,11 +244,10 @@ export class LogSource {
       )
   }
 
-  async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number' | 'reach' | 'followed'>): Promise<void> {
+  async #beginCourse(course: Omit<Message<'course'>, 'kind' | 'number' | 'reach'>): Promise<void> {
     this.#course++
-    const followed = course.isAnew ? this.#parts.followed : []
     const reach = this.#parts.reach && course.isAnew ? { only: this.#log.reach } : undefined
-    await this.#parts.send({ kind: 'course', number: this.#course, ...course, followed, reach })
+    await this.#parts.send({ kind: 'course', number: this.#course, ...course, reach })
   }
 
   /** Takes the tree to compare, and gives the place that it is as of, with the data keys there. */

@@ -39,7 +39,7 @@ export async function decide(store: DecidingStore, standing: SecondaryStanding, 
   return { kind: 'difference', isUndone: true, ...unknownLog(standing) }
 }
 
-/** Of a log of others that is not known here nothing may be here. Where its own parted, a secondary finds out itself. */
+/** Of a log of others that is not known here nothing may be here. Where its own parted, a secondary finds out. */
 function unknownLog({ applied, histories: theirs = [] }: SecondaryStanding): { readonly fork?: Place } {
   if (applied === undefined || theirs.some(({ id }) => id.equals(applied.historyId))) return {}
   return { fork: { historyId: applied.historyId, index: 0, chain: applied.historyId } }

@@ -410,7 +410,7 @@ test('L-12: a mount whose cloud hangs does not hold up the logins of another mou
   await server.role('r', ROLE, 'auth/slow')
   const federated = await emulator.minting.ofFederatedIdentity(server.identity('u1'))
   const { vm_name: _name, ...place } = await request(federated)
-  // Of no other test: what was asked before may still be on its way. Beside it no call ends by itself but one that fails.
+  // Of no other test: what was asked before may still be on its way.
   hit('resourceManager', { kind: 'hang' }, undefined, '**/held*')
   const ask = (i: number) => server.login({ ...place, resource_id: server.site(`held${i}`) }, 'auth/slow')
   const logins = watch(Array.from({ length: 200 }, (_, i) => ask(i)))

@@ -481,7 +481,7 @@ test('a cluster whose comparison never began does not say that it has what its p
   for (const extra of policies('extra0', 'extra1')) assert.ok(kept.includes(extra), kept.join())
 })
 
-test('a secondary that goes on by the log of its primary learns of the primaries before with the next link', async () => {
+test('who goes on by the log of its primary learns of the primaries before with the next link', async () => {
   const { servers, primary, secondary, token } = await pair(585)
   const away = await joined(servers, primary, 'away')
   away.kill()

@@ -111,7 +111,7 @@ export const FAILOVER_BUGS: readonly PlantedBug[] = [
         return 'fenced'
       },
     })),
-    seed: 72,
+    seed: 414,
     finds: 'I11',
   },
   {

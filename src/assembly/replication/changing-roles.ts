@@ -424,6 +424,7 @@ class MayBeStored extends Error {
   }
 }
 
+/** By what storage throws before it writes. A failure while it writes leaves open what the device has. */
 const isSurelyNotStored = (cause: unknown): boolean =>
   !isClosed(cause) &&
   [SetRefused, Refusal, StorageFull, StorageRefused, StorageConflict, WriteNotAllowed, DataKeyUsedUp].some(

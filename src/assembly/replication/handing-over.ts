@@ -97,7 +97,7 @@ export class HandingOver {
     if (this.#overAt === Number.POSITIVE_INFINITY && !this.isOn) await this.#isOver()
   }
 
-  /** Before anything is written. */
+  /** Where the handing over is at an end, and before the role lets anything be written. */
   async #isOver(): Promise<void> {
     const index = await this.#parts.logEnd()
     if (!this.isOn) this.#overAt = index

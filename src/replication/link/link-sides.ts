@@ -118,8 +118,10 @@ export type Knock =
 
 /** How the question of a secondary ended, whether its primary hands over to it. */
 export type HandOver =
-  /** The primary writes no more, and all that it wrote is applied here. */
-  /** `grantsNothing`: the primary keeps to the blocks of messages that it has granted by now (asked-takeover.ts). */
+  /**
+   * The primary writes no more, and all that it wrote is applied here. `grantsNothing`: it keeps to the blocks of
+   * messages that it has granted by now, also where it does not hear what becomes of this (asked-takeover.ts).
+   */
   | { readonly kind: 'drained'; readonly grantsNothing: boolean }
   /** There is no link that the log comes over, or it has ended. */
   | { readonly kind: 'no-link' }
@@ -304,7 +306,7 @@ export interface PrimaryOwner {
   ): Promise<{ readonly index: number; readonly root: Buffer }>
   /** What the filter of a secondary for performance lets it have, judged as of an index. */
   reachOf(arrival: Arrival): Promise<Judged>
-  /** Writes nothing more for a while, since this secondary is to be promoted. Resolves when that holds. */
+  /** As `HandOver`: nothing more is written for a while, since this secondary is to be promoted. Resolves then. */
   drain(arrival: Arrival): Promise<{ readonly grantsNothing: boolean } | PeerRefusal>
   /** It was not promoted. */
   resume(arrival: Arrival): Promise<void>

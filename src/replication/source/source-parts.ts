@@ -19,7 +19,10 @@ export type SourceKeeper = {
   ) => Promise<{ readonly index: number; readonly keys: readonly KeyLeaf[] }>
   /** Root of the part of the tree that goes over the family and is reached, as of an index. */
   readonly root: (reach: SetReach | undefined) => Promise<{ readonly index: number; readonly root: Buffer }>
-  /** Nothing is written any more that this secondary would get, for a while; resolves when that holds. */
+  /**
+   * Nothing is written any more that this secondary would get, for a while; resolves when that holds. True: no messages
+   * of keys are granted either until it is known what becomes of it.
+   */
   readonly drain: () => Promise<boolean>
   /** It is written again. */
   readonly resume: () => Promise<void>

@@ -37,7 +37,6 @@ const MAX_COMPARISONS = 4
 
 /** Where the secondary and this cluster parted. */
 type Parted = Pick<Extract<Decision, { readonly kind: 'difference' }>, 'fork'>
-const NOT_PARTED = { fork: undefined }
 
 const WENT_ON = 'The secondary has changes that this cluster never had, or has no more'
 const SHORTENED = 'The log was shortened before all of it was sent'
@@ -200,7 +199,7 @@ export class LogSource {
     await this.#held.from(after.index)
     const isNewest = (await this.#parts.store.position()).historyId.equals(after.historyId)
     const followed = isNewest ? this.#parts.followed : undefined
-    const course = { what: 'stream', from: after, isAnew: false, after: '', sentence: '', ...NOT_PARTED } as const
+    const course = { what: 'stream', from: after, isAnew: false, after: '', sentence: '', fork: undefined } as const
     await this.#beginCourse({ ...course, followed })
   }
 
@@ -219,8 +218,8 @@ export class LogSource {
       isAnew,
       after,
       sentence: '',
+      fork: undefined,
       followed,
-      ...NOT_PARTED,
     })
   }
 

@@ -17,6 +17,7 @@ import { fdatasync, fsyncSync, openSync, readSync, statSync, writeSync } from 'n
 import type { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { StorageError, StorageRefused } from '../errors.ts'
+import { PageSet } from './page-set.ts'
 import { BUSY_TIMEOUT_MS } from './sqlite-connection.ts'
 import { JournalPages } from './sqlite-journal.ts'
 import { dropKept } from './sqlite-migration.ts'
@@ -40,7 +41,7 @@ const FILE_HEADER_BYTES = 100
 /** The file as the last checkpoint left it: its pages, and those that nothing uses. A trunk lists some of them. */
 type FileState = {
   readonly pages: number
-  readonly leaves: ReadonlySet<number>
+  readonly leaves: Pick<PageSet, 'has'>
   readonly trunks: ReadonlyMap<number, number>
 }
 
@@ -185,7 +186,7 @@ export class Eraser {
   }
 
   #freePages(firstTrunk: number, pages: number): Omit<FileState, 'pages'> {
-    const leaves = new Set<number>()
+    const leaves = new PageSet(pages)
     const trunks = new Map<number, number>()
     for (let trunk = firstTrunk; trunk !== 0 && trunk <= pages && !trunks.has(trunk); ) {
       const bytes = this.#readPages(trunk, 1)

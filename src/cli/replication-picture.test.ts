@@ -266,6 +266,20 @@ const PICTURES: readonly {
 `,
   },
   {
+    name: 'a primary that does not know whether a secondary took over',
+    status: { ...PRIMARY, secondaries: [], known_secondaries: [], retained_for: [], may_have_taken_over: ['b', 'c'] },
+    attention: true,
+    shows: `* Disaster recovery: primary, running
+  Set           ${SET}, epoch 1
+  Last change   223
+  Merkle root   ${ROOT}
+  Secondaries   none: \`keywright operator replication secondary-token\` lets one in
+  Handed over   to b, c, and nothing was heard since. No messages of keys are granted: demote this
+                cluster if another one was promoted, or else revoke who does not come back
+  Log           12.0 MiB, from change 101, needed by nobody
+`,
+  },
+  {
     name: 'a cluster that keeps what was undone here',
     status: { ...PRIMARY, secondaries: [], known_secondaries: [], retained_for: [], undone_records: 5 },
     attention: false,
@@ -469,6 +483,7 @@ test('each thing alone is a reason to look', () => {
     { ...PRIMARY, state: 'idle' },
     { ...PRIMARY, corrupted_merkle_tree: true },
     { ...PRIMARY, retained_for: [hold] },
+    { ...PRIMARY, may_have_taken_over: ['site-b'] },
     { ...PRIMARY, secondaries: [{ ...LINK, connection_status: 'disconnected' }] },
     { ...SECONDARY, retained_for: [hold] },
     { ...SECONDARY, idle_reason: 'gap' },

@@ -138,6 +138,7 @@ function secondaryRows(view: ReplicationView, style: Style): string[] {
     ...row(style, 'Secondaries', all === 0 ? none : `${connected} of ${all} connected`),
     ...peers.flatMap((peer) => peerRows(view, style, peer, lineIn(peer, 'node_id'))),
     ...synchronousRows(view, style),
+    ...handedOverRows(status, style),
     ...unseen.flatMap((id) => named(style, id, UNSEEN, 'caution')),
     ...filterRows(status, style),
   ]
@@ -178,6 +179,14 @@ function synchronousRows({ status, nowMs }: ReplicationView, style: Style): stri
   ]
 }
 
+function handedOverRows(status: Json, style: Style): string[] {
+  const ids = linesIn(status, 'may_have_taken_over')
+  return ids.length === 0 ? [] : row(style, 'Handed over', `to ${ids.join(', ')}, ${UNHEARD}`, 'caution')
+}
+
+const UNHEARD =
+  'and nothing was heard since. No messages of keys are granted: demote this cluster if another one was promoted, ' +
+  'or else revoke who does not come back'
 const UNSEEN = 'its activation token is not used yet, or it could not reach this cluster'
 
 function primaryRows(view: ReplicationView, style: Style): string[] {

@@ -67,6 +67,7 @@ export function needsAttention(status: Json): boolean {
   if (itemsIn(status, 'retained_for').some((hold) => exactMember(hold, 'broken') === true)) return true
   const mode = lineIn(status, 'mode')
   if (itemsIn(status, 'synchronous').some((one) => lineIn(one, 'state') !== 'in-step')) return true
+  if (itemsIn(status, 'may_have_taken_over').length > 0) return true
   if (mode === 'primary') return itemsIn(status, 'secondaries').some(isDisconnected)
   if (mode !== 'secondary') return false
   const primaries = itemsIn(status, 'primaries')

@@ -400,6 +400,11 @@ export type Endpoints = {
           /** Time since which it has this state, RFC 3339; missing for one that is unknown */
           since?: string
         }[]
+        /**
+         * Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are
+         * revoked, keys encrypt what was granted before; missing if there are none
+         */
+        may_have_taken_over?: readonly string[]
         /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
         secondaries?: readonly {
           /** Where its API answers; empty if that is not known, or the listener withholds addresses */
@@ -580,6 +585,11 @@ export type Endpoints = {
           /** Time since which it has this state, RFC 3339; missing for one that is unknown */
           since?: string
         }[]
+        /**
+         * Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are
+         * revoked, keys encrypt what was granted before; missing if there are none
+         */
+        may_have_taken_over?: readonly string[]
         /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
         secondaries?: readonly {
           /** Where its API answers; empty if that is not known, or the listener withholds addresses */
@@ -764,6 +774,11 @@ export type Endpoints = {
         /** Time since which it has this state, RFC 3339; missing for one that is unknown */
         since?: string
       }[]
+      /**
+       * Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are
+       * revoked, keys encrypt what was granted before; missing if there are none
+       */
+      may_have_taken_over?: readonly string[]
       /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
       secondaries?: readonly {
         /** Where its API answers; empty if that is not known, or the listener withholds addresses */
@@ -947,6 +962,11 @@ export type Endpoints = {
         /** Time since which it has this state, RFC 3339; missing for one that is unknown */
         since?: string
       }[]
+      /**
+       * Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are
+       * revoked, keys encrypt what was granted before; missing if there are none
+       */
+      may_have_taken_over?: readonly string[]
       /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
       secondaries?: readonly {
         /** Where its API answers; empty if that is not known, or the listener withholds addresses */

@@ -61,6 +61,8 @@ export type FamilyTold = {
   readonly primary: PrimaryStatus | undefined
   /** On a primary: the secondaries that writes wait for. */
   readonly synchronous: readonly SynchronousTold[]
+  /** On a primary: secondaries that it handed over to, and has heard nothing of since: it grants no messages of keys. */
+  readonly mayHaveTakenOver: readonly string[]
   /** Who took over from this cluster, as far as it knows. */
   readonly successor: Successor | undefined
   /** Why the former primary of a promoted cluster does not know of it yet; undefined: it does, or there was none. */

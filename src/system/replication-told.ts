@@ -78,6 +78,7 @@ function ofPrimary(told: FamilyTold, { addresses }: Withheld): object {
     known_secondaries: knownSecondaries,
     ...(filters.length === 0 ? {} : { paths_filters: filters }),
     ...synchronousOf(told.synchronous),
+    ...(told.mayHaveTakenOver.length === 0 ? {} : { may_have_taken_over: told.mayHaveTakenOver }),
     secondaries: secondaries.map((one: SecondaryStatus) => ({ ...peer(one, addresses), node_id: one.id })),
   }
 }

@@ -82,6 +82,7 @@ test('S6: a primary that handed over, and heard no more, grants nothing until th
   assert.equal((await servers.time.until(promoted)).status, 200)
   await servers.time.pass(LEASE_MS)
   assert.match((await sealedOut(primary, MANY)) ?? '', REFUSED)
+  assert.deepEqual((await primary.status()).may_have_taken_over, [secondary.name])
   primary.kill()
   await primary.restart(shareOf(primary))
   assert.match((await sealedOut(primary, MANY)) ?? '', REFUSED)
@@ -93,6 +94,7 @@ test('S6: a primary that handed over, and heard no more, grants nothing until th
   await primary.must('POST', 'transit/encrypt/k', batch)
   await primary.must('POST', `${DR}/primary/revoke-secondary`, { id: secondary.name })
   assert.equal(await sealedOut(primary, MANY), undefined)
+  assert.equal((await primary.status()).may_have_taken_over, undefined)
 })
 
 for (const family of ['dr', 'performance'] as const) {
@@ -109,6 +111,7 @@ for (const family of ['dr', 'performance'] as const) {
     await secondary.restart(shareOf(primary))
     await servers.level(primary, secondary, 60_000, family)
     await servers.time.pass(2_000)
+    assert.equal((await primary.status(family)).may_have_taken_over, undefined)
     assert.equal(await sealedOut(primary, 20), undefined)
   })
 }

@@ -263,23 +263,33 @@ export class OwnOperations implements ReplicationOperations {
   }
 
   async mayBeReplaced(storageClass: StorageClass): Promise<boolean> {
+    const { view } = this.#parts
+    const asked = await this.#asked(familiesOf(storageClass))
+    const areUnheard = asked.map(({ family, id, isHeard }) =>
+      view.transaction(async (tx) => {
+        // It may have asked again meanwhile.
+        if (!isHeard()) return true
+        await clearAsked(tx, family, id)
+        return false
+      }),
+    )
+    return (await Promise.all(areUnheard)).includes(true)
+  }
+
+  /**
+   * Secondaries of these families that asked this cluster to hand over. `isHeard`: one of them has got something since,
+   * and so was not promoted.
+   */
+  async #asked(families: readonly ReplicationFamily[]) {
     const { view, links, handingOver } = this.#parts
-    const families = familiesOf(storageClass)
     const asked = await view.transaction((tx) => Promise.all(families.map((family) => askedOf(tx, family))))
-    const unheard = asked.flat()
-    if (unheard.length === 0) return false
+    if (asked.flat().length === 0) return []
     await handingOver.look()
     const { secondaries } = await links.status()
-    const areHeard = unheard.map(async ({ family, id }) => {
+    return asked.flat().map(({ family, id }) => {
       const linked = secondaries.find((one) => one.family === family && one.id === id)
-      return view.transaction(async (tx) => {
-        // It may have asked again meanwhile.
-        if ((linked?.acknowledgedIndex ?? 0) < handingOver.overAt) return false
-        await clearAsked(tx, family, id)
-        return true
-      })
+      return { family, id, isHeard: () => (linked?.acknowledgedIndex ?? 0) >= handingOver.overAt }
     })
-    return (await Promise.all(areHeard)).includes(false)
   }
 
   async secondaryIds(family: ReplicationFamily): Promise<readonly string[]> {
@@ -334,6 +344,7 @@ export class OwnOperations implements ReplicationOperations {
     if (read === undefined) return undefined
     const undoneRecords = await undone.count(family)
     const { isSilent, ports, faults, secondaries, primaries, untold } = await links.status()
+    const asked = await this.#asked([family])
     const { entries, isUntold, ...told } = read
     // The links remember those that were revoked since, too.
     const active = new Set(entries.filter(({ state }) => state === 'active').map(({ id }) => id))
@@ -346,6 +357,7 @@ export class OwnOperations implements ReplicationOperations {
       isSilent,
       portFaults: ports.length === 0 ? faults : [],
       secondaries: [...linked, ...withoutLink(entries, family, new Set(linked.map(({ id }) => id)))],
+      mayHaveTakenOver: asked.filter((one) => !one.isHeard()).map(({ id }) => id),
       untold: isUntold ? (untold.find((one) => one.family === family)?.sentence ?? NOT_CALLED) : undefined,
       primary: read.identity === undefined ? undefined : primaries.find((one) => one.family === family),
     }

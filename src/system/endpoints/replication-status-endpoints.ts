@@ -62,6 +62,11 @@ const OF_PRIMARY = {
     ),
     'For disaster recovery: the secondaries that writes wait for; missing if there are none',
   ),
+  may_have_taken_over: listOf(
+    text('Id of the secondary'),
+    'Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are ' +
+      'revoked, keys encrypt what was granted before; missing if there are none',
+  ),
   secondaries: listOf(
     group({ ...PEER, node_id: text('Id of the secondary') }, 'A secondary'),
     'All that were let in, connected or not; those without a link since this server started have no heartbeat',

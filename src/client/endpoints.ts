@@ -401,8 +401,8 @@ export type Endpoints = {
           since?: string
         }[]
         /**
-         * Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are
-         * revoked, keys encrypt what was granted before; missing if there are none
+         * Those that this cluster handed over to, or is about to, and has heard nothing of since. Until they follow it
+         * again, or are revoked, keys encrypt what was granted before; missing if there are none
          */
         may_have_taken_over?: readonly string[]
         /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
@@ -586,8 +586,8 @@ export type Endpoints = {
           since?: string
         }[]
         /**
-         * Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are
-         * revoked, keys encrypt what was granted before; missing if there are none
+         * Those that this cluster handed over to, or is about to, and has heard nothing of since. Until they follow it
+         * again, or are revoked, keys encrypt what was granted before; missing if there are none
          */
         may_have_taken_over?: readonly string[]
         /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
@@ -775,8 +775,8 @@ export type Endpoints = {
         since?: string
       }[]
       /**
-       * Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are
-       * revoked, keys encrypt what was granted before; missing if there are none
+       * Those that this cluster handed over to, or is about to, and has heard nothing of since. Until they follow it
+       * again, or are revoked, keys encrypt what was granted before; missing if there are none
        */
       may_have_taken_over?: readonly string[]
       /** All that were let in, connected or not; those without a link since this server started have no heartbeat */
@@ -963,8 +963,8 @@ export type Endpoints = {
         since?: string
       }[]
       /**
-       * Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are
-       * revoked, keys encrypt what was granted before; missing if there are none
+       * Those that this cluster handed over to, or is about to, and has heard nothing of since. Until they follow it
+       * again, or are revoked, keys encrypt what was granted before; missing if there are none
        */
       may_have_taken_over?: readonly string[]
       /** All that were let in, connected or not; those without a link since this server started have no heartbeat */

@@ -42,6 +42,7 @@ test('T53: a primary that can be reached hands over, and nothing that it acknowl
   assert.match(String(promoted.body.warnings), /The former primary knows/)
   const [before, after] = [await primary.status(), await secondary.status()]
   assert.deepEqual([before.mode, before.fenced, before.idle_reason], ['primary', true, 'fenced'])
+  assert.equal(before.may_have_taken_over, undefined)
   assert.deepEqual([after.mode, after.fenced, after.cluster_id], ['primary', false, before.cluster_id])
   assert.equal(after.ssct_generation_counter, 1)
   for (let each = 0; each < 20; each++) assert.ok(await has(secondary, `p${each}`))

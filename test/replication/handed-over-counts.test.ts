@@ -130,6 +130,18 @@ test('S6: a primary that handed over to a region, of which it never hears, grant
   assert.equal(await sealedOut(secondary, 20), undefined)
 })
 
+test('a region that is promoted first, and a primary that is demoted at once: it takes no write in between', async () => {
+  const { servers, primary, secondary } = await regionWithKey(43)
+  const promoted = await secondary.call('POST', 'sys/replication/performance/secondary/promote')
+  assert.equal(promoted.status, 200)
+  assert.equal((await primary.call('POST', 'transit/keys/late')).status, 503)
+  await servers.time.pass(LEASE_MS / 2)
+  await primary.must('POST', 'sys/replication/performance/primary/demote')
+  assert.equal((await primary.status('performance')).mode, 'secondary')
+  const counted = await countOf(secondary)
+  assert.ok(counted < 5 * block, `${counted / block} blocks`)
+})
+
 /** How many messages a cluster seals until it is refused. */
 async function sealedIn(cluster: ReplicatedServer): Promise<number> {
   for (let count = 0; count <= 2 * SMALL_LIMITS.most; count += BATCH)

@@ -184,6 +184,6 @@ export const KEY_REFUSALS = {
     remedy:
       'Each cluster encrypts with messages that the primary grants it ahead of need. See that the primary and the ' +
       'clusters reach each other, then send the request again; or send it to the primary. On the primary itself, ' +
-      'sys/replication/dr/status and sys/replication/performance/status say who is disconnected or may have taken over.',
+      'sys/replication/dr/status and sys/replication/performance/status say who is away, or may have taken over.',
   },
 } as const satisfies RefusalRows

@@ -15,24 +15,16 @@ import {
   leavePrimary,
   promotePrimary,
   readParted,
-  readSuccessor,
   requireClusterAddress,
 } from '../../replication/set/changing-hands.ts'
 import type { FamilyOperation } from '../../replication/set/family-operations.ts'
 import { type Mended, mendHalfPart } from '../../replication/set/half-part.ts'
 import type { SetName } from '../../replication/set/peer-name.ts'
 import { disableFamily, handsOver, requireKept, requireOperation } from '../../replication/set/primary-operations.ts'
-import {
-  readReach,
-  readState,
-  SETS_FOLDER,
-  type SetReader,
-  SetRefused,
-  setPath,
-} from '../../replication/set/records.ts'
+import { readState, SETS_FOLDER, type SetReader, SetRefused, setPath } from '../../replication/set/records.ts'
 import { type KeptActivation, movePrimary } from '../../replication/set/secondary-operations.ts'
 import { putTakenOver } from '../../replication/set/taken-over.ts'
-import { comparesInPlace, isHalf, readTransfer, transferPath } from '../../replication/set/transfer-note.ts'
+import { comparesInPlace, isHalf, transferPath } from '../../replication/set/transfer-note.ts'
 import { HISTORY_ID_BYTES } from '../../storage/backend.ts'
 import type { Barrier } from '../../storage/barrier.ts'
 import { type Store, systemScope, type Transaction } from '../../storage/contract.ts'
@@ -53,6 +45,7 @@ import type { TreeChecks } from '../../system/tree-checks.ts'
 import type { Activating } from './activating.ts'
 import { type HandingOver, OPERATOR, PROMOTION_MS } from './handing-over.ts'
 import { answeringOf, HAS_NO_PRIMARY } from './moving-primary.ts'
+import { missingHere, notNow, requireNothing, requireUnfiltered } from './promotion-lack.ts'
 import type { SecondarySide } from './secondary-side.ts'
 
 /** How long a demotion waits for secondaries that have not got all of the log. */
@@ -79,16 +72,8 @@ export type ChangingRolesParts = {
   readonly changed: () => Promise<void>
 }
 
-/** A primary says each second where its log ends. Later than this, it is not known where that was. */
-const MAX_UNHEARD_MS = 2_500
-
 /** A primary that lost its power is taken for one that can be reached until its link has been silent for a while. */
 const LINK_MAY_BE_DEAD = ' If it is gone, its link ends within 15 seconds: ask again then, without "force"'
-
-type Parted = NonNullable<Awaited<ReturnType<typeof readParted>>>
-
-/** What a promoted cluster may lack; undefined: nothing. The sentence is for the operator. */
-type Lack = string | undefined
 
 /** The operations of one server. */
 export class ChangingRoles {
@@ -117,14 +102,14 @@ export class ChangingRoles {
       requireClusterAddress(given.clusterAddress)
       const isReindexing = (await this.#parts.checks.told()).reindex !== undefined
       if (isReindexing && !given.force) throw notNow('a reindex is running, so it is not known what differs')
-      if (family === 'performance' && !given.force) await this.#requireUnfiltered()
+      if (family === 'performance' && !given.force) await requireUnfiltered(this.#parts.view)
       const asked = await this.#handOver(family, given.force)
       const told = new Promise<true>((resolve) => this.#told.set(family, () => resolve(true)))
       let hasFormer = false
       try {
         hasFormer = await this.#hasPrimary(family)
         const primary = await this.#primaryOf(family)
-        if (!given.force && !asked.isDrained) requireNothing(await this.#lack(family, primary))
+        if (!given.force && !asked.isDrained) requireNothing(await missingHere(this.#parts.view, family, primary))
         await this.#begin(family, given, asked, primary?.primaryIndex ?? 0)
       } catch (cause) {
         this.#told.delete(family)
@@ -137,12 +122,6 @@ export class ChangingRoles {
       this.#told.delete(family)
       return !hasFormer ? 'nobody' : isTold ? 'told' : 'untold'
     })
-  }
-
-  /** What a filter keeps from a cluster would be lost by its promotion: no other one would get it any more. */
-  async #requireUnfiltered(): Promise<void> {
-    const { reach } = await this.#parts.view.transaction((tx) => readReach(tx))
-    if (reach !== undefined) throw notNow(FILTERED)
   }
 
   /** Asks the primary to hand over, if there is a link. @throws SetRefused where it does not, unless forced */
@@ -168,23 +147,6 @@ export class ChangingRoles {
 
   async #primaryOf(family: ReplicationFamily): Promise<PrimaryStatus | undefined> {
     return (await this.#parts.links.status()).primaries.find((one) => one.family === family)
-  }
-
-  /** What is missing here, as far as this cluster knows. */
-  async #lack(family: ReplicationFamily, primary: PrimaryStatus | undefined): Promise<Lack> {
-    const read = await this.#parts.view.transaction(async (tx) => ({
-      isTransferring: (await readTransfer(tx, family)) !== undefined,
-      parted: await readParted(tx, family),
-      successor: await readSuccessor(tx, family),
-      hasPrimary: (await tx.get(setPath(family, 'identity'))) !== undefined,
-    }))
-    const { successor, parted } = read
-    const isTransferring = read.isTransferring && read.hasPrimary
-    if (isTransferring) return 'it is being compared with its primary, or copied, and is not whole'
-    if (successor !== undefined) return `cluster ${successor.clusterId} took over from it: demote that one first`
-    if (!read.hasPrimary) return lackOfParted(parted)
-    if (parted !== undefined) return 'it was given a primary that it has not followed yet'
-    return lackOfLink(primary)
   }
 
   /** The durable step. */
@@ -316,7 +278,7 @@ export class ChangingRoles {
       // Before a wrapped token is used up.
       await this.#mustAllowAndKeep(family, 'secondary/update-primary')
       if (given.token.trim() === '') {
-        const isBehind = (await this.#lack(family, await this.#primaryOf(family))) !== undefined
+        const isBehind = (await missingHere(view, family, await this.#primaryOf(family))) !== undefined
         const leave = (): Promise<void> => view.transaction((tx) => leavePrimary(tx, family, isBehind))
         await secondarySide.whileNothingComes(family, leave)
       } else {
@@ -431,28 +393,6 @@ const isSurelyNotStored = (cause: unknown): boolean =>
     (kind) => cause instanceof kind,
   )
 
-/** A cluster without a primary hears of nobody: not of one that was promoted since, nor of a primary that goes on. */
-function lackOfParted(parted: Parted | undefined): string {
-  if (parted?.isOwnLog && parted.isBehind)
-    return 'another cluster was promoted as well, or was to be followed, and what that one wrote is missing'
-  if (parted?.isOwnLog) return 'it was demoted, and hears of nobody who may have been promoted since'
-  return parted?.isBehind
-    ? 'it left its primary before it had all of its log'
-    : 'it left its primary, and hears of nothing that this one wrote since'
-}
-
-/** Without a link that the log comes over: whether something is missing, by what the primary said last. */
-function lackOfLink(primary: PrimaryStatus | undefined): Lack {
-  if (primary?.idle?.reason === 'divergence') return 'its data are not those of the primary'
-  const { progress, primaryIndex, unheardMs } = primary ?? {}
-  if (progress === undefined || primaryIndex === undefined || unheardMs === undefined)
-    return 'it has not heard of its primary since it started, so nobody knows what is missing'
-  if (progress.what !== 'stream') return 'it is being compared with its primary, or copied, and is not whole'
-  if (unheardMs > MAX_UNHEARD_MS) return 'its link was slow, and more of the log of its primary was on its way'
-  const missing = primaryIndex - progress.index
-  return missing > 0 ? `${missing} records of its primary are missing` : undefined
-}
-
 /** What the operator of a cluster that is promoted in the middle of a comparison has to know of its part in the set. */
 const MENDED: Readonly<Partial<Record<Mended, string>>> = {
   'new authority':
@@ -462,19 +402,6 @@ const MENDED: Readonly<Partial<Record<Mended, string>>> = {
     'This cluster had half of the records of its primary as a performance secondary. It follows no primary of that ' +
     'set: give it a token of that one with "secondary/update-primary"',
 }
-
-const FILTERED =
-  'a filter keeps mounts or namespaces of the set from it, which "primary/dynamic-filter" on the primary names'
-
-function requireNothing(lack: Lack): void {
-  if (lack !== undefined) throw notNow(lack)
-}
-
-const notNow = (why: string): SetRefused =>
-  new SetRefused(
-    503,
-    `This cluster is not caught up: ${why}. "force" promotes it all the same, and loses what is missing`,
-  )
 
 /** What a primary says may be wrong: it must not bar a promotion. */
 const knownIndex = (index: number): number => (faultOfKnown({ index }) === undefined ? index : 0)

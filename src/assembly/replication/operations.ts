@@ -344,7 +344,8 @@ export class OwnOperations implements ReplicationOperations {
     if (read === undefined) return undefined
     const undoneRecords = await undone.count(family)
     const { isSilent, ports, faults, secondaries, primaries, untold } = await links.status()
-    const asked = await this.#asked([family])
+    // Of who has said that it took over, something was heard.
+    const asked = read.state.isFenced ? [] : await this.#asked([family])
     const { entries, isUntold, ...told } = read
     // The links remember those that were revoked since, too.
     const active = new Set(entries.filter(({ state }) => state === 'active').map(({ id }) => id))

@@ -64,8 +64,8 @@ const OF_PRIMARY = {
   ),
   may_have_taken_over: listOf(
     text('Id of the secondary'),
-    'Those that this cluster handed over to, and has heard nothing of since. Until they follow it again, or are ' +
-      'revoked, keys encrypt what was granted before; missing if there are none',
+    'Those that this cluster handed over to, or is about to, and has heard nothing of since. Until they follow it ' +
+      'again, or are revoked, keys encrypt what was granted before; missing if there are none',
   ),
   secondaries: listOf(
     group({ ...PEER, node_id: text('Id of the secondary') }, 'A secondary'),

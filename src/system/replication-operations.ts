@@ -61,7 +61,7 @@ export type FamilyTold = {
   readonly primary: PrimaryStatus | undefined
   /** On a primary: the secondaries that writes wait for. */
   readonly synchronous: readonly SynchronousTold[]
-  /** On a primary: secondaries that it handed over to, and has heard nothing of since: it grants no messages of keys. */
+  /** On a primary: secondaries that it handed over to, and of which it has heard nothing since. */
   readonly mayHaveTakenOver: readonly string[]
   /** Who took over from this cluster, as far as it knows. */
   readonly successor: Successor | undefined

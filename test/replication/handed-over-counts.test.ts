@@ -130,7 +130,7 @@ test('S6: a primary that handed over to a region, of which it never hears, grant
   assert.equal(await sealedOut(secondary, 20), undefined)
 })
 
-test('a region that is promoted first, and a primary that is demoted at once: it takes no write in between', async () => {
+test('a primary that is demoted at once behind the promotion of a region takes no write in between', async () => {
   const { servers, primary, secondary } = await regionWithKey(43)
   const promoted = await secondary.call('POST', 'sys/replication/performance/secondary/promote')
   assert.equal(promoted.status, 200)

@@ -142,6 +142,35 @@ test('a primary that is demoted at once behind the promotion of a region takes n
   assert.ok(counted < 5 * block, `${counted / block} blocks`)
 })
 
+test('a demotion that waits for its device and for a secondary takes no write in between', async () => {
+  const { servers, primary, secondary } = await regionWithKey(44)
+  const { backend } = primary.server.machine
+  const { append } = backend
+  const { timers } = servers.time.newThread()
+  backend.append = async (...given: Parameters<typeof append>) => {
+    backend.append = append
+    await timers.sleep(6_000)
+    await append.apply(backend, given)
+  }
+  let isDone = false
+  const begunMs = servers.time.nowMs
+  const { server, rootToken } = primary
+  const demoted = server.call('POST', 'sys/replication/performance/primary/demote', {}, rootToken).finally(() => {
+    isDone = true
+  })
+  let isCut = false
+  for (let each = 0; !isDone; each++) {
+    await servers.time.pass(200)
+    if (servers.time.nowMs - begunMs > 5_700 && !isCut) {
+      isCut = true
+      servers.cut(primary, secondary)
+    }
+    if (isCut && !isDone) assert.equal((await primary.call('POST', `transit/keys/late-${each}`)).status, 503)
+  }
+  assert.equal((await demoted).status, 200)
+  assert.ok(servers.time.nowMs - begunMs > LEASE_MS, `${servers.time.nowMs - begunMs} ms`)
+})
+
 /** How many messages a cluster seals until it is refused. */
 async function sealedIn(cluster: ReplicatedServer): Promise<number> {
   for (let count = 0; count <= 2 * SMALL_LIMITS.most; count += BATCH)

@@ -72,6 +72,8 @@ export type ChangingRolesParts = {
   readonly changed: () => Promise<void>
 }
 
+const WRITES_AGAIN =
+  'This server was too slow: it has begun to write again, so not all of its log is with its secondaries. Try again'
 /** A primary that lost its power is taken for one that can be reached until its link has been silent for a while. */
 const LINK_MAY_BE_DEAD = ' If it is gone, its link ends within 15 seconds: ask again then, without "force"'
 
@@ -214,6 +216,7 @@ export class ChangingRoles {
           await handingOver.begin(OPERATOR)
           await this.#drained(family)
           this.#requireNobodyTakesPlace(family)
+          if (!handingOver.isOn) throw new SetRefused(503, WRITES_AGAIN)
         }
         const step = (): Promise<void> => view.transaction((tx) => demotePrimary(tx, family, world.clock.nowMs()))
         // What a DR secondary has of a performance set comes with the log of its DR primary alone.

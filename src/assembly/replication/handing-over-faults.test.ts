@@ -6,6 +6,7 @@ import { steppedTime } from '../../../test/fixtures/stepped-time.ts'
 import { isHandingOver } from '../../replication/set/handing-over-note.ts'
 import { putState } from '../../replication/set/records.ts'
 import { Sealed } from '../../storage/errors.ts'
+import type { ViewTransaction } from '../../storage/sealed-storage.ts'
 import { HandingOver, LEASE_MS } from './handing-over.ts'
 
 const STATE = { mode: 'primary', setId: 's', epoch: 1, clusterAddress: '', isFenced: false, sinceMs: 0 } as const
@@ -18,8 +19,18 @@ function failOnce(view: MemoryView): void {
   }
 }
 
+/** A device that takes its time. */
+class SlowView extends MemoryView {
+  ready: Promise<unknown> = Promise.resolve()
+
+  override async transaction<T>(work: (tx: ViewTransaction) => Promise<T>): Promise<T> {
+    await this.ready
+    return super.transaction(work)
+  }
+}
+
 async function stage() {
-  const view = new MemoryView()
+  const view = new SlowView()
   await view.transaction(async (tx) => putState(tx, 'dr', STATE))
   const time = steppedTime(0)
   /** The server, started anew. */
@@ -59,6 +70,24 @@ test('one that asks while another one takes it back is not forgotten', async () 
   await time.advance(LEASE_MS - 1)
   await Promise.all([time.advance(1), handingOver.begin('two')])
   assert.deepEqual([await isOn(), handingOver.isOn], [true, true])
+})
+
+test('a device on which the note takes longer than the lease: the lease begins when it is stored', async () => {
+  for (const passedMs of [LEASE_MS - 1, LEASE_MS]) {
+    const { view, time, started, isOn } = await stage()
+    const handingOver = await started()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    view.ready = promise
+    const begun = handingOver.begin('two')
+    await time.advance(passedMs)
+    view.ready = Promise.resolve()
+    resolve()
+    await begun
+    await time.advance(LEASE_MS - 1)
+    assert.deepEqual([await isOn(), handingOver.isOn], [true, true])
+    await time.advance(1)
+    assert.deepEqual([await isOn(), handingOver.isOn], [false, false])
+  }
 })
 
 test('where the note cannot be removed, that is tried again: it would write nothing for ever', async () => {

@@ -62,14 +62,18 @@ export class HandingOver {
     return [...this.#asked].some((who) => who.startsWith(askerOf(family, '')))
   }
 
-  /** Resolves when nothing is written any more, also after a restart. The lease begins anew. */
+  /** Resolves when nothing is written any more, also after a restart. The lease begins anew, and as late as that. */
   async begin(who: string): Promise<void> {
     const { view, world, log, changed } = this.#parts
     const asked = who === OPERATOR ? 'the operator' : who
     if (!this.isOn) log('info', 'This cluster writes nothing for a while, since it is to hand over', { asked })
-    this.#asked.add(who)
+    do {
+      this.#asked.add(who)
+      this.#lend(asked)
+      await view.transaction((tx) => noteHandingOver(tx, world.clock.nowMs()))
+      // On a slow device it may be over by now, and what was noted gone.
+    } while (!this.isOn)
     this.#lend(asked)
-    await view.transaction((tx) => noteHandingOver(tx, world.clock.nowMs()))
     // Although it may be on: who asked first may not have waited for that as yet.
     await changed()
   }

@@ -171,6 +171,27 @@ test('a demotion that waits for its device and for a secondary takes no write in
   assert.ok(servers.time.nowMs - begunMs > LEASE_MS, `${servers.time.nowMs - begunMs} ms`)
 })
 
+test('a demotion whose lease ends while it waits is refused, and the cluster stays a primary that writes', async () => {
+  const { servers, primary } = await regionWithKey(45)
+  const { timers } = servers.time.newThread()
+  const { store } = primary.server
+  const { position } = store
+  let isLate = false
+  store.position = async () => {
+    if (!isLate && primary.server.node.nodeRole().isHandingOver) {
+      isLate = true
+      await timers.sleep(LEASE_MS + 1)
+    }
+    return position.call(store)
+  }
+  const { status, body } = await primary.call('POST', 'sys/replication/performance/primary/demote')
+  assert.ok(isLate)
+  assert.equal(status, 503)
+  assert.match(String(body.errors), /too slow: it has begun to write again/)
+  assert.equal((await primary.status('performance')).mode, 'primary')
+  await primary.must('POST', 'transit/keys/after')
+})
+
 /** How many messages a cluster seals until it is refused. */
 async function sealedIn(cluster: ReplicatedServer): Promise<number> {
   for (let count = 0; count <= 2 * SMALL_LIMITS.most; count += BATCH)

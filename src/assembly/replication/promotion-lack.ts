@@ -12,7 +12,7 @@ const MAX_UNHEARD_MS = 2_500
 type Parted = NonNullable<Awaited<ReturnType<typeof readParted>>>
 
 /** What a promoted cluster may lack; undefined: nothing. The sentence is for the operator. */
-export type Lack = string | undefined
+type Lack = string | undefined
 
 /** What is missing in this family. `primary`: what the links say of the primary. */
 export async function missingHere(

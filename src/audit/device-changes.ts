@@ -90,7 +90,7 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
 
   async disable(path: string): Promise<void> {
     await this.#store.transaction((devices, tx) => {
-      // Of two at one path the first is the one that a request made.
+      // The first is the one that the path means.
       const device = devices.find((one) => one.path === path)
       if (device === undefined) return
       if (device.isDeclared) throw fail('declared_in_config', [declaredText(device)])

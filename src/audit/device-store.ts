@@ -180,11 +180,14 @@ function keyOf({ uuid, local, isDeclared }: StoredDevice): string {
   return (local ? FOLDERS.local : FOLDERS.shared) + uuid
 }
 
-/** All devices in order of their paths. At one path a declared device comes after the one that a request made. */
+/**
+ * All devices in order of their paths. Of those at one path the first is what the path means: a local device before one
+ * of the set, which came from the primary, and both before a declared one.
+ */
 async function readDevices(from: Reads): Promise<StoredDevice[]> {
   const shared = await readFolder(from, FOLDERS.shared)
   const local = (await readFolder(from, FOLDERS.local)).filter(({ isDeclared }) => !isDeclared)
-  const devices = [...shared, ...local, ...(await readFolder(from, FOLDERS.declared))]
+  const devices = [...local, ...shared, ...(await readFolder(from, FOLDERS.declared))]
   return devices.sort((a, b) => (a.path === b.path ? 0 : a.path < b.path ? -1 : 1))
 }
 

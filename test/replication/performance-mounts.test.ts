@@ -174,6 +174,39 @@ test('T79: of mounts that nest, each request goes to the longer path, and status
   assert.equal(await conflicts(secondary), undefined)
 })
 
+test('T79: a local audit device hides a shared one at its path, and is the one that goes; both record', async () => {
+  const { servers, primary, secondary, level } = await started(23)
+  const device = (file_path: string, more: object = {}) => ({ type: 'file', options: { file_path }, ...more })
+  const shown = async (cluster: ReplicatedServer): Promise<unknown> => {
+    const { data = {} } = (await cluster.must('GET', 'sys/audit')).body
+    return Object.values(data as Record<string, { local: boolean; path: string }>).map(({ local, path }) => [
+      path,
+      local,
+    ])
+  }
+  const recordsIn = async (cluster: ReplicatedServer, file: string): Promise<boolean> => {
+    const lines = () => String(cluster.server.machine.files.read(file)).split('\n').length
+    const before = lines()
+    await cluster.call('GET', 'sys/mounts')
+    return lines() > before
+  }
+  await secondary.must('POST', 'sys/audit/log', device('/own.log', { local: true }))
+  await primary.must('POST', 'sys/audit/log', device('/shared.log'))
+  await level()
+  assert.deepEqual(await shown(secondary), [['log/', true]])
+  assert.deepEqual(await shown(primary), [['log/', false]])
+  for (const file of ['/own.log', '/shared.log']) assert.ok(await recordsIn(secondary, file), file)
+  servers.cut(primary, secondary)
+  await secondary.must('DELETE', 'sys/audit/log')
+  servers.heal(primary, secondary)
+  await level()
+  assert.deepEqual([await shown(secondary), await shown(primary)], [[['log/', false]], [['log/', false]]])
+  for (const cluster of [primary, secondary]) assert.ok(await recordsIn(cluster, '/shared.log'), cluster.name)
+  await secondary.must('DELETE', 'sys/audit/log')
+  await level()
+  assert.deepEqual([await shown(secondary), await shown(primary)], [[], []])
+})
+
 test('T79: a namespace hides local mounts at its path, until they are moved or it is deleted', async () => {
   const { servers, primary, secondary, level } = await started(6)
   for (const path of ['team', 'crew/x', 'club/x']) {

@@ -16,7 +16,13 @@ type Primary = {
 }
 
 /** Refusals that say nothing of the caller: the primary was not asked, or gave no answer. */
-const WITHOUT_PRIMARY: readonly ErrorCode[] = ['not_primary', 'primary_unreachable', 'primary_busy', 'primary_silent']
+const WITHOUT_PRIMARY: readonly ErrorCode[] = [
+  'not_primary',
+  'primary_unreachable',
+  'primary_leaves',
+  'primary_busy',
+  'primary_silent',
+]
 
 /**
  * Returns what asks the primary where this cluster may not write for the set. A login writes nothing if nothing

@@ -144,6 +144,7 @@ const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
   body_share_full: 1,
   not_primary: 5,
   primary_unreachable: 5,
+  primary_leaves: 5,
   primary_silent: 5,
 }
 

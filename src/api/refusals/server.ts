@@ -262,6 +262,15 @@ export const SERVER_REFUSALS = {
       `The primary${primaryAddress === '' ? '' : `, at ${primaryAddress},`} cannot be reached: nothing was written`,
     remedy: 'Send the request again once the link is back. Reads, and requests that write nothing shared, go on.',
   },
+  primary_leaves: {
+    status: 503,
+    message: (primaryAddress: string) =>
+      `The primary${primaryAddress === '' ? '' : `, at ${primaryAddress},`} is one no more, or is about to be none: ` +
+      'nothing was written',
+    remedy:
+      'Send the request again once this cluster follows the new primary. It finds one that took over by itself; ' +
+      'sys/replication/performance/secondary/update-primary leads it to any other.',
+  },
   primary_busy: {
     status: 503,
     message: (primaryAddress: string) => {

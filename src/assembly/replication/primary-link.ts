@@ -47,6 +47,12 @@ const UNANSWERED = {
   silent: 'primary_silent',
 } as const satisfies Record<Exclude<AskOutcome['kind'], 'answer'>, ErrorCode>
 
+/** What the primary says of its own state: a client of this cluster would take it for the state of this one. */
+const STATES_OF_PRIMARY: Readonly<Partial<Record<ErrorCode, 'primary_unreachable' | 'primary_leaves'>>> = {
+  sealed: 'primary_unreachable',
+  not_primary: 'primary_leaves',
+}
+
 /** Parts of the secondary's end. */
 export type PrimaryLinkParts = {
   readonly ask: LinkControl['ask']
@@ -84,9 +90,8 @@ export class PrimaryLink implements PrimaryOverLink {
     try {
       return PRIMARY_CALLS[name](unpackedAnswer(name, asked.body)) as ReturnType<Calls[N]>
     } catch (cause) {
-      // A client of this cluster would take it for the state of this one.
-      const isSealed = cause instanceof Refusal && cause.code === 'sealed'
-      throw isSealed ? fail('primary_unreachable', [address], cause) : cause
+      const code = cause instanceof Refusal ? STATES_OF_PRIMARY[cause.code] : undefined
+      throw code === undefined ? cause : fail(code, [address], cause)
     }
   }
 

@@ -423,6 +423,16 @@ const PICTURES: readonly {
                 The log of the server says why
 `,
   },
+  {
+    name: 'a secondary behind its activation, whose link to follow by is being made',
+    status: { mode: 'secondary', state: 'idle', connection_state: 'connecting' },
+    attention: true,
+    shows: `* Disaster recovery: secondary, idle
+  Primary       no address known, link: connecting
+  Idle          nothing is replicated
+                The link to the primary is being made
+`,
+  },
 ]
 
 for (const { name, status, leftMs, attention, shows } of PICTURES) {

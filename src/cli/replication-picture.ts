@@ -307,9 +307,14 @@ function idleRows(status: Json, style: Style): string[] {
   if (!isIdle && reason === '') return []
   return [
     ...row(style, isIdle ? 'Idle' : 'No link', reason === '' ? 'nothing is replicated' : reason, 'bad'),
-    ...row(style, '', sentence === '' ? 'The log of the server says why' : sentence),
+    ...row(style, '', sentence === '' ? unsaidReason(status) : sentence),
   ]
 }
+
+const unsaidReason = (status: Json): string =>
+  lineIn(status, 'connection_state') === 'connecting'
+    ? 'The link to the primary is being made'
+    : 'The log of the server says why'
 
 function logRows(status: Json, style: Style): string[] {
   const bytes = countIn(status, 'retained_wal_bytes')

@@ -127,6 +127,12 @@ const ROWS: readonly Row[] = [
     write: () => [['POST', 'sys/config/group-policy-application', { group_policy_application_mode: 'any' }]],
     read: 'sys/config/group-policy-application',
   },
+  {
+    // Kept in no cache, and to be read at each use.
+    of: ['core/rotation'],
+    write: () => [['POST', 'sys/rotate/config', { max_operations: 100_000_000 }]],
+    read: 'sys/rotate/config',
+  },
 ]
 
 test('T80: what the primary writes is read on every thread of a secondary, past each cache', async () => {

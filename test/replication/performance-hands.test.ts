@@ -414,6 +414,31 @@ test('a promoted performance secondary rotates the keys of the set by itself, an
   assert.match(String(data.body.data?.ciphertext), /^vault:v1:/)
 })
 
+test('when the data key is rotated is the same on each cluster of a set, and holds where one is promoted', async () => {
+  const { servers, primary, secondary } = await pair(657)
+  const configOn = async (of: ReplicatedServer) => (await of.must('GET', 'sys/rotate/config')).body.data
+  const termOn = async (of: ReplicatedServer) => Number((await of.must('GET', 'sys/key-status')).body.data?.term)
+  await primary.must('POST', 'sys/rotate/config', { max_operations: 100_000_000 })
+  await level(servers, primary, secondary)
+  const { body } = await secondary.must('POST', 'sys/rotate/config', { interval: '24h' })
+  assert.equal(body.warnings, undefined)
+  const config = { enabled: true, max_operations: 100_000_000, interval: 86_400 }
+  for (const each of [secondary, primary]) assert.deepEqual(await configOn(each), config, each.name)
+  assert.equal((await promote(secondary)).status, 200)
+  const term = await termOn(secondary)
+  for (const [hours, added] of [
+    [23, 0],
+    [25, 1],
+  ] as const) {
+    secondary.aheadMs = hours * 3_600_000
+    await servers.time.pass(360_000)
+    assert.equal(await termOn(secondary), term + added, `${hours} hours`)
+  }
+  // What is not sent stays as the former primary had it.
+  await secondary.must('POST', 'sys/rotate/config', { enabled: false })
+  assert.deepEqual(await configOn(secondary), { ...config, enabled: false })
+})
+
 test('T49: a performance primary that is restored stays one, and its secondaries follow it back', async () => {
   const { servers, primary, secondary, ofSecondary } = await pair(653)
   const { server } = primary

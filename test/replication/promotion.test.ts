@@ -149,6 +149,23 @@ test('a promoted cluster goes on where its primary was: what was cut off, lockou
   assert.match(audited, /"promoted":\{"at":"[^"]+","epoch":\d+\}/)
 })
 
+test('a promoted cluster rotates the data key when its primary would have', async () => {
+  const { servers, primary, secondary } = await followedServers(62)
+  await primary.must('POST', 'sys/rotate/config', { max_operations: 100_000_000, interval: '24h' })
+  await servers.level(primary, secondary)
+  primary.kill()
+  await promote(servers, secondary)
+  const term = async () => Number((await secondary.must('GET', 'sys/key-status')).body.data?.term)
+  const before = await term()
+  secondary.aheadMs = 25 * HOUR_MS
+  await servers.time.pass(360 * SECOND_MS)
+  assert.equal(await term(), before + 1)
+  // What is not sent stays as the former primary had it.
+  await secondary.must('POST', 'sys/rotate/config', { enabled: false })
+  const { body } = await secondary.must('GET', 'sys/rotate/config')
+  assert.deepEqual(body.data, { enabled: false, max_operations: 100_000_000, interval: 86_400 })
+})
+
 /** Tokens that end in ten minutes, and as many that do not. */
 async function lend(primary: ReplicatedServer, count: number): Promise<void> {
   for (let each = 0; each < count; each++)

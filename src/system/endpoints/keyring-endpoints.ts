@@ -67,8 +67,8 @@ const readConfig = endpoint({
     max_operations: integer('Number of encryptions after which the key is rotated'),
     interval: integer('Time after which the key is rotated, in seconds; 0: no limit'),
   },
-  handler: (system: System) => {
-    const { enabled, maxOperations, intervalSeconds } = system.seal.rotation.config
+  handler: async (system: System) => {
+    const { enabled, maxOperations, intervalSeconds } = await system.seal.rotation.config.read()
     return { data: { enabled, max_operations: maxOperations, interval: intervalSeconds } }
   },
 })
@@ -90,13 +90,11 @@ const writeConfig = endpoint({
     interval: duration('Time after which the key is rotated, in seconds; 0: no limit, otherwise at least 24 hours'),
   },
   handler: async (system: System, args) => {
-    const { rotation } = system.seal
-    const { enabled, maxOperations, intervalSeconds } = rotation.config
-    await rotation.configure({
-      enabled: args.enabled ?? enabled,
-      maxOperations: args.max_operations ?? maxOperations,
-      intervalSeconds: args.interval ?? intervalSeconds,
-    })
+    await system.seal.rotation.config.change((before) => ({
+      enabled: args.enabled ?? before.enabled,
+      maxOperations: args.max_operations ?? before.maxOperations,
+      intervalSeconds: args.interval ?? before.intervalSeconds,
+    }))
     return DONE
   },
 })

@@ -139,7 +139,8 @@ test('P-11: the count goes on over an orderly seal, and is never too low after a
   assert.ok(crashed >= after + WINDOW && crashed < after + WINDOW + 10, `${after} ${crashed}`)
 })
 
-test('P-11: near the limit the keyring gets a new term by itself', async () => {
+/** A server that has sealed nearly as often as is safe, and was stopped. */
+async function nearTheLimit() {
   const first = await startMemoryServer()
   const rootKey = first.node.seal.rootKey
   const near = MOST_MAX_OPERATIONS - 3
@@ -151,6 +152,11 @@ test('P-11: near the limit the keyring gets a new term by itself', async () => {
     encodeKeyUse(firstUses(first.node.storage.barrier.keyring as Keyring, near)),
   )
   await first.store.transaction(async (tx) => tx.put(systemScope, KEY_USE, record))
+  return first
+}
+
+test('P-11: near the limit the keyring gets a new term by itself', async () => {
+  const first = await nearTheLimit()
   const { call } = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
   assert.deepEqual((await call('GET', 'sys/key-status')).body.term, 1)
   for (let i = 0; i < 3; i++) await call('POST', `sys/policies/acl/p${i}`, { policy: POLICY })
@@ -158,6 +164,16 @@ test('P-11: near the limit the keyring gets a new term by itself', async () => {
   const { body } = await call('GET', 'sys/key-status')
   assert.equal(body.term, 2)
   assert.ok(Number(body.encryptions) < 10)
+})
+
+test('P-11: near the limit it gets one also if nobody can read when the operator wants it', async () => {
+  const first = await nearTheLimit()
+  await first.store.transaction(async (tx) => tx.put(systemScope, 'root/core/rotation', Buffer.alloc(64)))
+  const { call, node } = await startMemoryServer({ store: first.store, key: first.shares[0] as Buffer })
+  assert.equal((await call('GET', 'sys/rotate/config')).status, 500)
+  for (let i = 0; i < 4; i++) await call('POST', `sys/policies/acl/p${i}`, { policy: POLICY })
+  await node.operations.rotation.check()
+  assert.equal((await call('GET', 'sys/key-status')).body.term, 2)
 })
 
 test('P-11: what was granted to others counts, so the term is changed earlier', async () => {

@@ -5,19 +5,10 @@ import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import { mayChange, type NodeRole } from '../../api/node-role.ts'
 import type { Log } from '../../lib/log.ts'
-import { count, flag } from '../../lib/member-kinds.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { openRecord } from '../../storage/barrier.ts'
-import {
-  type Adopted,
-  type AdoptedChange,
-  type AdoptOptions,
-  type Change,
-  type Store,
-  systemScope,
-  type Transaction,
-} from '../../storage/contract.ts'
+import type { Adopted, AdoptedChange, AdoptOptions, Change, Store, Transaction } from '../../storage/contract.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import {
   DATA_KEY_BYTES,
@@ -32,26 +23,16 @@ import {
 import {
   DEFAULT_ROTATION,
   isRotationDue,
-  LEAST_INTERVAL_SECONDS,
-  LEAST_MAX_OPERATIONS,
   MOST_MAX_OPERATIONS,
   type RotationConfig,
 } from '../../storage/keyring-limits.ts'
 import type { NewHistory } from '../../storage/peer-log.ts'
-import type { SealedStorage, View } from '../../storage/sealed-storage.ts'
-import { storedRecord } from '../../storage/stored-record.ts'
+import type { SealedStorage } from '../../storage/sealed-storage.ts'
 import { mostOwn, usedInSet } from './key-ledger.ts'
 import { decodeKeyUse, encodeKeyUse, KEY_USE, type KeyUses, usesFrom, usesUnder } from './key-use.ts'
 import { type KeyringAdoption, type KeyringDiverged, keyringAdoption } from './keyring-adoption.ts'
-import {
-  FORMER_KEYS,
-  KEYRING,
-  putFormerKeys,
-  putRecord,
-  REPLACED_KEYS,
-  SEAL_FOLDER,
-  storedKeyring,
-} from './seal-records.ts'
+import { StoredRotationConfig } from './rotation-config.ts'
+import { FORMER_KEYS, KEYRING, putFormerKeys, putRecord, REPLACED_KEYS, storedKeyring } from './seal-records.ts'
 import { sealAnew } from './sealed-anew.ts'
 
 /**
@@ -61,13 +42,6 @@ import { sealAnew } from './sealed-anew.ts'
 const WINDOW = 2 ** 20
 /** How often age and count are checked; the shortest interval of rotation is a day. */
 const CHECK_EVERY_MS = 5 * 60 * 1000
-const CONFIG = 'rotation'
-/** `RotationConfig` as it is stored at root/core/rotation. */
-export const ROTATION_CONFIG = storedRecord(
-  'The configuration of rotation',
-  { enabled: flag, maxOperations: count, intervalSeconds: count },
-  'dropped',
-)
 
 /**
  * The active data key, for sys/key-status. `term` is its place in the order of addition, from 1 on. `encryptions` are
@@ -100,14 +74,14 @@ type Pending = Extract<KeyringAdoption, { kind: 'keyring' }> & {
 /** The keyring's upkeep on the writing thread, the only one that encrypts for storage. */
 export class KeyringRotation {
   readonly #parts: RotationParts
-  readonly #view: View
+  /** When terms are added here by themselves; it holds from the next check on. */
+  readonly config: StoredRotationConfig
   readonly #oneAtATime = new OneAtATime()
   /**
    * Runs work outside of the caller's async context. The alarm rings inside a transaction of some request, and the
    * rotation starts one of its own, which the store refuses inside another.
    */
   readonly #outside = AsyncLocalStorage.snapshot()
-  #config = DEFAULT_ROTATION
   #timer: Timer | undefined
   /** True while terms are added without being asked for: only the primary of a set adds any. */
   #addsTerms = false
@@ -122,7 +96,7 @@ export class KeyringRotation {
     parts.store.onCommit((change) => {
       if (this.#pending !== undefined) this.#settleAdopted(this.#pending, change)
     })
-    this.#view = parts.storage.view(systemScope, SEAL_FOLDER)
+    this.config = new StoredRotationConfig(parts.storage)
   }
 
   /**
@@ -153,10 +127,8 @@ export class KeyringRotation {
     return renewed
   }
 
-  /** Reads the configuration and starts the checks; called when the barrier is open. */
-  async watch(): Promise<void> {
-    const bytes = await this.#view.get(CONFIG)
-    this.#config = bytes === undefined ? DEFAULT_ROTATION : ROTATION_CONFIG.decode(bytes)
+  /** Starts the checks; called when the barrier is open. */
+  watch(): void {
     this.#plan()
   }
 
@@ -248,23 +220,6 @@ export class KeyringRotation {
     const { keyring } = this.#parts.storage.barrier
     if (keyring === undefined) throw fail('sealed', [])
     return keyring
-  }
-
-  get config(): RotationConfig {
-    return this.#config
-  }
-
-  /** Stores the limits; they hold from the next check on. @throws Refusal `out_of_range` */
-  async configure(config: RotationConfig): Promise<void> {
-    const { maxOperations, intervalSeconds } = config
-    if (maxOperations < LEAST_MAX_OPERATIONS || maxOperations > MOST_MAX_OPERATIONS) {
-      const range = `${LEAST_MAX_OPERATIONS} to ${MOST_MAX_OPERATIONS}`
-      throw fail('out_of_range', ['max_operations', `must be ${range}`])
-    }
-    if (intervalSeconds !== 0 && intervalSeconds < LEAST_INTERVAL_SECONDS)
-      throw fail('out_of_range', ['interval', 'must be 0, or at least 24 hours'])
-    await this.#view.transaction(async (tx) => tx.put(CONFIG, ROTATION_CONFIG.encode(config)))
-    this.#config = config
   }
 
   /** Adds a term, under which all new writes are sealed; older terms still open. Resolves when every thread has it. */
@@ -451,6 +406,16 @@ export class KeyringRotation {
     })
   }
 
+  /** Limits that cannot be read must not hold up the count: the largest one holds meanwhile. */
+  async #configOrDefault(): Promise<RotationConfig> {
+    try {
+      return await this.config.read()
+    } catch (cause) {
+      this.#parts.log('warn', 'When the data key is to be rotated could not be read', { cause: describeName(cause) })
+      return DEFAULT_ROTATION
+    }
+  }
+
   /**
    * Rotates if a limit is reached and terms are added here; else stores a new bound if half the window is used. Never
    * throws.
@@ -461,8 +426,9 @@ export class KeyringRotation {
     try {
       await this.#oneAtATime.run(async () => {
         if (storage.barrier.sealed) return
-        const due = this.#addsTerms && isRotationDue(this.#config, this.status(), world.clock.nowMs())
-        if (due) {
+        const config = this.#addsTerms ? await this.#configOrDefault() : undefined
+        if (storage.barrier.sealed) return
+        if (config !== undefined && isRotationDue(config, this.status(), world.clock.nowMs())) {
           await this.#rotate()
           log('info', 'The keyring got a new term by itself', { term: this.status().term })
         } else if (storage.barrier.encryptions >= this.#reserved - WINDOW / 2) await this.#reserve()

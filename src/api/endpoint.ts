@@ -54,6 +54,12 @@ export type NamedIds<E, A> = (engine: E, args: A, namespace: Namespace) => Named
 /** `unknown` is said of the field if nothing has the id. */
 export type NamedId = { readonly id: string; readonly field: string; readonly unknown: string }
 
+/**
+ * Called on the writing thread of a secondary, with the answer of its primary: keeps in memory here what the handler
+ * keeps there, for later requests that ask about it. It does not throw. A primary of another version may answer less.
+ */
+export type AfterPrimary<E, A> = (engine: E, args: A, namespace: Namespace, answer: Answer) => void
+
 type Common<E, F extends Fields> = {
   /** Stable name for metrics, logs and OpenAPI. */
   readonly id: string
@@ -170,6 +176,7 @@ export type EndpointDefinition<E, F extends Fields> = Common<E, F> & {
   readonly writes?: Writes<E, Args<F>>
   readonly namedMounts?: NamedMounts<E, Args<F>>
   readonly namedIds?: NamedIds<E, Args<F>>
+  readonly afterPrimary?: AfterPrimary<E, Args<F>>
   readonly handler: (engine: E, args: Args<F>, request: RequestInfo) => Promise<Answer> | Answer
 }
 
@@ -212,6 +219,7 @@ export type Endpoint<E = never> = Common<E, Fields> & {
   readonly writes?: Writes<E, never>
   readonly namedMounts?: NamedMounts<E, never>
   readonly namedIds?: NamedIds<E, never>
+  readonly afterPrimary?: AfterPrimary<E, never>
   readonly handler: (engine: E, args: never, request: RequestInfo) => Promise<Answer> | Answer
 }
 

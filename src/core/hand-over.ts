@@ -70,6 +70,8 @@ export async function handOver(exchange: Exchange, services: PipelineServices): 
   if (primary === undefined) throw notPrimary(services, true)
   const { answer, written } = await primary.carryOut(handed(exchange))
   exchange.answer = answer
+  const { endpoint, mounted, args, namespace } = exchange
+  endpoint?.afterPrimary?.(mounted?.engine as never, args as never, namespace, answer)
   await services.consistency.arrived(written, exchange.atPrimary)
 }
 

@@ -116,8 +116,8 @@ export type ServerFacts = {
 export type Migration = { readonly source: string; readonly target: string }
 
 /**
- * The last moves of mounts, for sys/remount/status. In memory only: a move is done when its request is answered, so
- * there is nothing to resume after a restart.
+ * The last moves of mounts that were answered here, for sys/remount/status. In memory only: a move is done when its
+ * request is answered, so there is nothing to resume after a restart.
  */
 class Migrations {
   readonly #kept = new Map<string, Migration>()

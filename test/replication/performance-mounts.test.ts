@@ -73,6 +73,51 @@ test('T78: mounts that come, change, move and go are followed on every thread, a
   assert.deepEqual([own.filter((key) => !key.includes('/cluster/')), faultsOf(secondary)], [[], []])
 })
 
+test('a secondary tells the status of each move that it answered, with the link down and once promoted', async () => {
+  const { servers, primary, secondary, level } = await started(11)
+  const serving = await servingBeside(secondary.server, secondary.rootToken)
+  for (const path of ['one', 'two']) await primary.must('POST', `sys/mounts/${path}`, SHARED)
+  await primary.must('POST', 'sys/namespaces/team', {})
+  await level()
+  for (const path of ['own', 'alone']) await secondary.must('POST', `sys/mounts/${path}`, LOCAL)
+  const bySecondary = (from: string, to: string) => secondary.call('POST', 'sys/remount', { from, to })
+  const byThread = (from: string, to: string) =>
+    servers.time.until(serving.send('POST', 'sys/remount', Buffer.from(JSON.stringify({ from, to }))))
+  const moves: { readonly id: unknown; readonly move: object; readonly isShared: boolean }[] = []
+  const move = async (by: typeof bySecondary, from: string, to: string, isShared = false): Promise<void> => {
+    const { status, body } = await by(from, to)
+    assert.equal(status, 200, JSON.stringify(body))
+    const info = { source_mount: `${from}/`, target_mount: `${to}/`, status: 'success' }
+    moves.push({ id: body.data?.migration_id, move: info, isShared })
+  }
+  const bothThreads = [
+    (path: string) => secondary.call('GET', path),
+    (path: string) => servers.time.until(serving.send('GET', path, undefined)),
+  ]
+  const isTold = async (threads = bothThreads): Promise<void> => {
+    for (const { id, move: told } of moves)
+      for (const ask of threads) {
+        const { status, body } = await ask(`sys/remount/status/${id}`)
+        assert.deepEqual([status, body.data?.migration_info], [200, told])
+      }
+  }
+  await move(bySecondary, 'one', 'moved', true)
+  await move(byThread, 'two', 'team/moved', true)
+  await move(bySecondary, 'own', 'mine')
+  await isTold()
+  for (const { id, isShared } of moves)
+    assert.equal((await primary.call('GET', `sys/remount/status/${id}`)).status, isShared ? 200 : 404)
+  servers.cut(primary, secondary)
+  await servers.time.pass(20_000)
+  await move(byThread, 'alone', 'alone2')
+  await isTold()
+  assert.equal((await bySecondary('moved', 'further')).status, 503)
+  assert.equal((await secondary.call('GET', 'sys/remount/status/none')).status, 404)
+  await secondary.must('POST', 'sys/replication/performance/secondary/promote', { force: true })
+  // Nobody tells the other thread the new term.
+  await isTold(bothThreads.slice(0, 1))
+})
+
 test('T78: namespaces that come, change and go are followed with what is in them, on every thread', async () => {
   const { servers, primary, secondary, level } = await started(2)
   const serving = await servingBeside(secondary.server, secondary.rootToken)

@@ -22,6 +22,12 @@ function mountPathOf(given: string): string {
   return path.startsWith('auth/') ? path : `mounts/${path}`
 }
 
+/** What a move is kept as: full paths. */
+const migrationOf = (within: Namespace, { from, to }: { readonly from: string; readonly to: string }): Migration => ({
+  source: within.path + folder(from),
+  target: within.path + folder(to),
+})
+
 /** What is to be moved. A mount of here may lie where the primary of a set made a namespace: it goes before that. */
 function sourceOf({ mounts, namespaces }: System, within: Namespace, from: string): NamespacedPath {
   const isHere = mounts.find(within, folder(from)) !== undefined
@@ -57,6 +63,10 @@ const remount = endpoint({
     to: string('New path of the mount', { required: true }),
   },
   response: { migration_id: text('ID to query the status with') },
+  afterPrimary: (system: System, args, within, { data }) => {
+    const { migration_id: id } = (data ?? {}) as { readonly migration_id?: unknown }
+    if (typeof id === 'string') system.migrations.keep(id, migrationOf(within, args))
+  },
   handler: async (system: System, args, { namespace: within }) => {
     const [from, to] = [sourceOf(system, within, args.from), namedIn(system, within, args.to)]
     mountPath(to.path)
@@ -67,7 +77,7 @@ const remount = endpoint({
     // What it gave belongs to the namespace that it left.
     if (before !== undefined && from.namespace.id !== to.namespace.id) await system.leases.revokeByMount(before)
     const id = system.world.random.uuid()
-    system.migrations.keep(id, { source: from.namespace.path + from.path, target: to.namespace.path + to.path })
+    system.migrations.keep(id, migrationOf(within, args))
     return {
       data: { migration_id: id },
       warnings: ['Mount move has been queued. It is done: sys/remount/status tells its progress by the migration_id'],
@@ -85,6 +95,7 @@ const status = endpoint({
   runsOn: 'writer',
   writes: 'node',
   summary: 'Shows the status of the move of a mount',
+  describe: 'Known to the cluster that answered the move, until it restarts, and to the primary that carried it out.',
   fields: { id: string('The migration_id of the move', { required: true }) },
   response: {
     migration_id: text('The migration_id that was sent'),

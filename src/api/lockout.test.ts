@@ -126,6 +126,22 @@ test('the locked names are told, and one that is unlocked is tried again', async
   assert.deepEqual(lockout.locked(DEFAULT_LOCKOUT), [])
 })
 
+test('what another cluster judges counts, and neither unlocks a name nor keeps it locked', async () => {
+  const { lockout, guess, advance } = stage()
+  const count = (outcome: 'right' | 'wrong', settings = DEFAULT_LOCKOUT) => lockout.count('bob', settings, outcome)
+  for (let i = 0; i < 4; i++) count('wrong')
+  count('right')
+  for (let i = 0; i < 4; i++) count('wrong')
+  count('wrong', { ...DEFAULT_LOCKOUT, disabled: true })
+  assert.deepEqual(lockout.locked(DEFAULT_LOCKOUT), [])
+  assert.equal(await guess(), 'bad_request')
+  advance(800)
+  for (const outcome of ['right', 'wrong'] as const) count(outcome)
+  assert.equal(await guess(true), 'permission_denied')
+  advance(100)
+  assert.equal(await guess(true), 'in')
+})
+
 test('a name is one, however it is spelled', async () => {
   const lockout = new Lockout({ nowMs: () => 0, monotonicMs: () => 0 }, (name) => name.toLowerCase())
   const guess = (name: string) =>

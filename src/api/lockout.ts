@@ -80,7 +80,7 @@ export class Lockout {
    */
   async guard<T>(given: string, settings: LockoutSettings, attempt: () => Promise<T>): Promise<T> {
     if (isSwitchedOff(settings)) return attempt()
-    const name = given.length > MAX_NAME_CHARACTERS ? TOO_LONG : this.canonical(given)
+    const name = this.#counted(given)
     const attempts = this.#of(name)
     for (;;) {
       this.#forgetOld(attempts, settings)
@@ -94,16 +94,38 @@ export class Lockout {
       attempts.failures = 0
       return result
     } catch (cause) {
-      if (cause instanceof Refusal) {
-        attempts.failures += 1
-        attempts.lastAtMs = this.#clock.monotonicMs()
-        if (attempts.failures >= settings.threshold) this.#lock(name, attempts)
-      }
+      if (cause instanceof Refusal) this.#fail(name, attempts, settings)
       throw cause
     } finally {
       attempts.underWay -= 1
       this.#settle(name, attempts)
     }
+  }
+
+  /**
+   * Counts an attempt that `guard` ran and another cluster judged. A name that was locked meanwhile stays so, for no
+   * longer than without it.
+   */
+  count(given: string, settings: LockoutSettings, outcome: 'right' | 'wrong'): void {
+    if (isSwitchedOff(settings)) return
+    const name = this.#counted(given)
+    const attempts = this.#of(name)
+    this.#forgetOld(attempts, settings)
+    if (attempts.failures < settings.threshold) {
+      if (outcome === 'right') attempts.failures = 0
+      else this.#fail(name, attempts, settings)
+    }
+    this.#settle(name, attempts)
+  }
+
+  #counted(given: string): string {
+    return given.length > MAX_NAME_CHARACTERS ? TOO_LONG : this.canonical(given)
+  }
+
+  #fail(name: string, attempts: Attempts, { threshold }: LockoutSettings): void {
+    attempts.failures += 1
+    attempts.lastAtMs = this.#clock.monotonicMs()
+    if (attempts.failures >= threshold) this.#lock(name, attempts)
   }
 
   /** Forgets a name without failures and running attempts, and wakes those that wait. */

@@ -69,6 +69,11 @@ export type RequestInfo = {
   readonly unjudgedToken?: string | undefined
   /** How long the answer is to stay wrapped; 0: it goes to the caller directly. */
   readonly wrapTtlSeconds: number
+  /**
+   * Runs an attempt to log in under a name, with the lock against guessing of the mount.
+   * @throws Refusal if the name is locked, without trying; whatever `attempt` throws
+   */
+  readonly guardLogin: <T>(name: string, attempt: () => Promise<T>) => Promise<T>
   /** The body as it was sent, at endpoints with `takesAnyFields`, and where `unjudgedToken` may be set. */
   readonly input: JsonObject | undefined
   /** The body, at endpoints with `takesStream`; it can be read once. */

@@ -172,6 +172,8 @@ export type Exchange = {
   indexBefore: number | undefined
   /** What its primary wrote for it; set only on a performance secondary. */
   atPrimary: PrimaryWrites | undefined
+  /** The name that a login was tried under, where its method locks names. */
+  guardedName: string | undefined
   /** The secondary that handed the request over; undefined if a caller sent it here. */
   readonly handedBy: string | undefined
   /** The record of the request that audit has made so far. */

@@ -8,6 +8,7 @@ import type { LiveToken } from '../auth/token-store.ts'
 import type { Exchange } from './exchange.ts'
 import { forward } from './forward.ts'
 import type { AssertedCaller, HandedRequest } from './handed.ts'
+import { countingOutcome } from './login-guard.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 
 /**
@@ -68,7 +69,7 @@ export async function handOver(exchange: Exchange, services: PipelineServices): 
   if (services.forward !== undefined) return forward(exchange, services.forward)
   const primary = services.toPrimary()
   if (primary === undefined) throw notPrimary(services, true)
-  const { answer, written } = await primary.carryOut(handed(exchange))
+  const { answer, written } = await countingOutcome(exchange, () => primary.carryOut(handed(exchange)))
   exchange.answer = answer
   const { endpoint, mounted, args, namespace } = exchange
   endpoint?.afterPrimary?.(mounted?.engine as never, args as never, namespace, answer)

@@ -57,6 +57,7 @@ export function newExchange(
     own: undefined,
     indexBefore: undefined,
     atPrimary: undefined,
+    guardedName: undefined,
     handedBy,
     record: before?.record,
     error: undefined,

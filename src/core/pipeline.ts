@@ -23,6 +23,7 @@ import { ExchangeCaller } from './exchange-caller.ts'
 import { forward } from './forward.ts'
 import { handToPrimary } from './hand-over.ts'
 import { noteIgnored } from './ignored-fields.ts'
+import { guardLogin } from './login-guard.ts'
 import type { Mounted } from './mount-table.ts'
 import { moveToNamed, moveToOwn, readNamespace, refuseOutsideRoot } from './namespace-steps.ts'
 import type { PipelineServices } from './pipeline-services.ts'
@@ -319,6 +320,7 @@ function requestInfo(
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
     unjudgedToken: isUnjudged ? token : undefined,
     wrapTtlSeconds: exchange.wrapTtlSeconds,
+    guardLogin: (name, attempt) => guardLogin(exchange, name, attempt),
     input: isUnjudged || exchange.endpoint?.takesAnyFields === true ? exchange.input : undefined,
     stream: exchange.request.stream,
   }

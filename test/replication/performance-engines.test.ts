@@ -237,6 +237,52 @@ test('lockout, quotas, leases and wrapped answers are of each cluster', async ()
   assert.deepEqual([((await leases(secondary)) as unknown[]).length, await leases(primary)], [1, undefined])
 })
 
+test('a login that the primary carries out is counted, and locked, where its caller is alone', async () => {
+  const { servers, primary, secondary, level } = await started(12)
+  await primary.must('POST', 'sys/auth/approle', { type: 'approle' })
+  await primary.must('POST', 'auth/approle/role/r', { secret_id_num_uses: 50 })
+  const { role_id } = (await primary.must('GET', 'auth/approle/role/r/role-id')).body.data ?? {}
+  const { accessor } = (await primary.must('GET', 'sys/auth/approle')).body.data ?? {}
+  // A use of it is counted on the primary.
+  const { secret_id: good } = (await primary.must('POST', 'auth/approle/role/r/secret-id')).body.data ?? {}
+  await level()
+  const statusOf = async (cluster: ReplicatedServer, secret_id: unknown) =>
+    (await cluster.call('POST', 'auth/approle/login', { role_id, secret_id }, '')).status
+  const tried = async (cluster: ReplicatedServer, ...secrets: readonly unknown[]) => {
+    const statuses: number[] = []
+    for (const secret of secrets) statuses.push(await statusOf(cluster, secret))
+    return statuses
+  }
+  const lockedOn = async (cluster: ReplicatedServer) => (await cluster.must('GET', 'sys/locked-users')).body.data?.total
+  const four = ['bad', 'bad', 'bad', 'bad']
+  for (const cluster of [primary, secondary])
+    assert.deepEqual(
+      await tried(cluster, ...four, good, ...four, good),
+      [400, 400, 400, 400, 200, 400, 400, 400, 400, 200],
+      cluster.name,
+    )
+  assert.deepEqual(await tried(primary, ...four, 'bad', good), [400, 400, 400, 400, 400, 403])
+  assert.deepEqual([await lockedOn(primary), await lockedOn(secondary)], [1, 0])
+  assert.equal(await statusOf(secondary, good), 200)
+  assert.equal(await statusOf(primary, good), 403)
+  // A secret id that is gone there, and is still here: what the primary says counts here, and not there.
+  await primary.must('POST', `sys/locked-users/${accessor}/unlock/${role_id}`)
+  for (let turn = 0; turn < 5; turn++) {
+    const { secret_id } = (await primary.must('POST', 'auth/approle/role/r/secret-id')).body.data ?? {}
+    await level()
+    await primary.must('POST', 'auth/approle/role/r/secret-id/destroy', { secret_id })
+    assert.equal(await statusOf(secondary, secret_id), 400)
+  }
+  assert.deepEqual([await lockedOn(primary), await lockedOn(secondary)], [0, 1])
+  assert.deepEqual([await statusOf(primary, good), await statusOf(secondary, good)], [200, 403])
+  await secondary.must('POST', `sys/locked-users/${accessor}/unlock/${role_id}`)
+  // Nothing is known of the credentials while the primary is away.
+  servers.cut(primary, secondary)
+  await servers.time.pass(20_000)
+  assert.deepEqual(await tried(secondary, good, good, good, good, good, good), [503, 503, 503, 503, 503, 503])
+  assert.equal(await lockedOn(secondary), 0)
+})
+
 test('keys of the set rotate by themselves on the primary alone, those of a local mount here', async () => {
   const { servers, primary, secondary, level } = await started(10)
   await secondary.must('POST', 'sys/mounts/own', { type: 'transit', local: true })

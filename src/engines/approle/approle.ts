@@ -1,9 +1,10 @@
 // Logins of machines by a role id, which says what they are, and a secret id, which proves it.
 import { fail } from '../../api/errors.ts'
-import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
+import { Lockout } from '../../api/lockout.ts'
 import type { Login, TokenSettings } from '../../api/login.ts'
 import type { LoginMethod } from '../../api/login-method.ts'
-import type { MountableType, MountEntry } from '../../api/mount.ts'
+import type { MountableType } from '../../api/mount.ts'
+import type { RequestInfo } from '../../api/request.ts'
 import { Router } from '../../api/router.ts'
 import { intersectCidrs, isInCidrs } from '../../lib/cidr.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -17,7 +18,7 @@ import type { SecretId } from './secret-id.ts'
 import { SECRET_ID_ENDPOINTS } from './secret-id-endpoints.ts'
 
 /** What a mount of this type is made with. */
-export type ApproleContext = { readonly mount: () => MountEntry; readonly storage: View; readonly world: World }
+export type ApproleContext = { readonly storage: View; readonly world: World }
 
 /** One refusal for everything that can be wrong with credentials, so that it reveals nothing of what exists. */
 const refused = () => fail('invalid_credentials', ['invalid role or secret ID']) // Wire text.
@@ -27,12 +28,10 @@ export class Approle implements LoginMethod {
   readonly roles: AppRoles
   readonly world: World
   readonly lockout: Lockout
-  readonly #mount: () => MountEntry
 
-  constructor({ mount, storage, world }: ApproleContext) {
+  constructor({ storage, world }: ApproleContext) {
     this.roles = new AppRoles(storage, world)
     this.world = world
-    this.#mount = mount
     this.lockout = new Lockout(world.clock)
   }
 
@@ -41,12 +40,16 @@ export class Approle implements LoginMethod {
    * the writing thread.
    * @throws Refusal
    */
-  async logIn(roleId: string, secretId: string, remoteAddress: string): Promise<Login> {
+  async logIn(
+    roleId: string,
+    secretId: string,
+    { remoteAddress, guardLogin }: Pick<RequestInfo, 'remoteAddress' | 'guardLogin'>,
+  ): Promise<Login> {
     const bound = (await this.roles.findByRoleId(roleId))?.role.settings.boundCidrs ?? []
     // The address is checked before the secret id. So the answer tells nothing of the secret id, no use of it is spent,
     // and callers from other addresses cannot lock the role.
     if (!isInCidrs(remoteAddress, bound)) throw fail('permission_denied', [])
-    return this.lockout.guard(roleId, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
+    return guardLogin(roleId, async () => {
       const found = await this.roles.findByRoleId(roleId)
       if (found === undefined) throw refused()
       const { name, role } = found

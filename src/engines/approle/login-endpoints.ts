@@ -2,12 +2,13 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import type { Login } from '../../api/login.ts'
+import type { RequestInfo } from '../../api/request.ts'
 import type { AppRoles } from './roles.ts'
 
 /** The part of the mount that these endpoints use. */
 type Approle = {
   readonly roles: Pick<AppRoles, 'tidy'>
-  logIn(roleId: string, secretId: string, remoteAddress: string): Promise<Login>
+  logIn(roleId: string, secretId: string, request: RequestInfo): Promise<Login>
 }
 
 const login = endpoint({
@@ -23,9 +24,9 @@ const login = endpoint({
     secret_id: string('Secret id; required if the role has bind_secret_id', { secret: true, default: '', max: 4_096 }),
   },
   givesToken: true,
-  handler: async (approle: Approle, { role_id, secret_id }, { remoteAddress }) => {
+  handler: async (approle: Approle, { role_id, secret_id }, request) => {
     if (role_id === '') throw fail('field_missing', ['role_id', 'missing role_id']) // Wire text.
-    return { login: await approle.logIn(role_id, secret_id, remoteAddress) }
+    return { login: await approle.logIn(role_id, secret_id, request) }
   },
 })
 

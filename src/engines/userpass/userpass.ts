@@ -1,10 +1,11 @@
 // Logins of people by name and password.
 import { fail } from '../../api/errors.ts'
-import { DEFAULT_LOCKOUT, Lockout } from '../../api/lockout.ts'
+import { Lockout } from '../../api/lockout.ts'
 import type { Login, TokenSettings } from '../../api/login.ts'
 import type { LoginMethod } from '../../api/login-method.ts'
 import { newLoginQueue, queued } from '../../api/login-queue.ts'
-import type { MountableType, MountEntry } from '../../api/mount.ts'
+import type { MountableType } from '../../api/mount.ts'
+import type { RequestInfo } from '../../api/request.ts'
 import { Router } from '../../api/router.ts'
 import { verifyPassword } from '../../crypto/password.ts'
 import { isInCidrs } from '../../lib/cidr.ts'
@@ -19,7 +20,6 @@ import { keptUsername, Users } from './users.ts'
 
 /** What a mount of this type is made with. `loginQueue` is shared by all mounts; without it the mount has its own. */
 export type UserpassContext = {
-  readonly mount: () => MountEntry
   readonly storage: View
   readonly world: World
   readonly slow: SlowWork
@@ -32,14 +32,12 @@ export class Userpass implements LoginMethod {
   readonly world: World
   readonly slow: SlowWork
   readonly lockout: Lockout
-  readonly #mount: () => MountEntry
   readonly #queue: FairQueue
 
-  constructor({ mount, storage, world, slow, loginQueue = newLoginQueue() }: UserpassContext) {
+  constructor({ storage, world, slow, loginQueue = newLoginQueue() }: UserpassContext) {
     this.users = new Users(storage)
     this.world = world
     this.slow = slow
-    this.#mount = mount
     this.lockout = new Lockout(world.clock, keptUsername)
     this.#queue = loginQueue
   }
@@ -49,28 +47,30 @@ export class Userpass implements LoginMethod {
    * after the same time.
    * @throws Refusal
    */
-  async logIn(name: string, password: string, remoteAddress: string): Promise<Login> {
+  async logIn(
+    name: string,
+    password: string,
+    { remoteAddress, guardLogin }: Pick<RequestInfo, 'remoteAddress' | 'guardLogin'>,
+  ): Promise<Login> {
     const username = keptUsername(name)
     await this.#requireAddress(username, remoteAddress)
     // The queue may refuse a login before it is tried; that is no failure of its name, so the lock is inside.
-    return queued(this.#queue, remoteAddress, () => this.#try(username, password))
+    return queued(this.#queue, remoteAddress, () => guardLogin(username, () => this.#try(username, password)))
   }
 
-  #try(username: string, password: string): Promise<Login> {
-    return this.lockout.guard(username, this.#mount().config.lockout ?? DEFAULT_LOCKOUT, async () => {
-      const user = await this.users.find(username)
-      const isRight = await verifyPassword(password, user?.password, this.slow)
-      // Wire text.
-      if (user === undefined || !isRight) throw fail('invalid_credentials', ['invalid username or password'])
-      return {
-        displayName: username,
-        settings: user.settings,
-        metadata: { username },
-        alias: { name: username, metadata: {} },
-        groups: [],
-        renewal: { username, policies: [...user.settings.policies] },
-      }
-    })
+  async #try(username: string, password: string): Promise<Login> {
+    const user = await this.users.find(username)
+    const isRight = await verifyPassword(password, user?.password, this.slow)
+    // Wire text.
+    if (user === undefined || !isRight) throw fail('invalid_credentials', ['invalid username or password'])
+    return {
+      displayName: username,
+      settings: user.settings,
+      metadata: { username },
+      alias: { name: username, metadata: {} },
+      groups: [],
+      renewal: { username, policies: [...user.settings.policies] },
+    }
   }
 
   /**

@@ -1,4 +1,5 @@
 // Audit devices as the endpoints under `sys/` see them.
+import type { Sight } from './node-role.ts'
 
 /** An audit device as `sys/audit` shows it. */
 export type ShownDevice = {
@@ -36,8 +37,11 @@ export interface AuditDevices {
    * @throws Refusal if it cannot be used, or the path is taken
    */
   enable(device: NewDevice): Promise<void>
-  /** Disables a device; does nothing if there is none. @throws Refusal if the configuration file declares it */
-  disable(path: string): Promise<void>
+  /**
+   * Disables a device; does nothing if there is none for this sight. @throws Refusal if the configuration file declares
+   * it
+   */
+  disable(path: string, sight: Sight): Promise<void>
   /** Returns the text as the device writes it. @throws Refusal if there is no such device */
   hash(path: string, text: string): string
   /** The request headers that are recorded, by names in lower case, and whether as HMAC. */

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert'
 import { own } from '../lib/own.ts'
 import type { Args, Fields } from './fields.ts'
 import { type Namespace, ROOT_ID } from './namespace.ts'
-import type { DataOwner } from './node-role.ts'
+import type { DataOwner, Sight } from './node-role.ts'
 import { expandPattern, parsePattern } from './pattern.ts'
 import type { Answer, ListenerSwitches, RequestInfo } from './request.ts'
 import type { Shapes } from './shape.ts'
@@ -37,11 +37,11 @@ export type Writes<E, A> =
   | DataOwner
   | 'mount'
   | 'both'
-  | ((engine: E, args: A, namespace: Namespace) => DataOwner | Promise<DataOwner>)
+  | ((engine: E, args: A, namespace: Namespace, sight: Sight) => DataOwner | Promise<DataOwner>)
 
 /**
- * The mounts that the arguments name, besides the one that serves the request. A secondary that a filter keeps one of
- * them from cannot have the request carried out.
+ * The shared mounts that the arguments name, besides the one that serves the request. A secondary that a filter keeps
+ * one of them from cannot have the request carried out.
  */
 export type NamedMounts<E, A> = (engine: E, args: A, namespace: Namespace) => NamedMount[] | Promise<NamedMount[]>
 type NamedMount = { readonly uuid: string } | undefined

@@ -15,6 +15,7 @@ import {
 import type { Endpoint, EndpointOperation } from './endpoint.ts'
 import { LOCKOUT_SETTINGS, type Lockout } from './lockout.ts'
 import type { Namespace } from './namespace.ts'
+import type { Sight } from './node-role.ts'
 import type { Router } from './router.ts'
 import type { PlacedShape } from './spelling.ts'
 
@@ -147,16 +148,16 @@ export type Routed = {
 /** A path of a mount, within a namespace. */
 export type NamespacedPath = { readonly namespace: Namespace; readonly path: string }
 
-/** The mounts, as the endpoints under `sys/` use them. */
+/** The mounts, as the endpoints under `sys/` use them. A `sight` that is not given is 'all'. */
 export interface Mounts {
   /** Types that can be mounted. */
   typesOf(kind: MountKind): readonly string[]
   /** All mounts of a namespace, those that it always has included; not those of namespaces below. */
-  list(of: Namespace): readonly MountEntry[]
+  list(of: Namespace, sight?: Sight): readonly MountEntry[]
   /** The mounts of all namespaces. */
   all(): readonly MountEntry[]
   /** The mount at exactly this path of the namespace. */
-  find(within: Namespace, path: string): MountEntry | undefined
+  find(within: Namespace, path: string, sight?: Sight): MountEntry | undefined
   /**
    * Full paths of local mounts that are in conflict with what the primary of a set made: a namespace lies there, or a
    * shared mount lies there, within or around. In order.
@@ -165,7 +166,7 @@ export interface Mounts {
   /** The lockout of a login mount by UUID; undefined if it locks no names. */
   lockoutOf(uuid: string): Lockout | undefined
   /** The mount that serves requests to the full path. */
-  serving(fullPath: string): MountEntry | undefined
+  serving(fullPath: string, sight?: Sight): MountEntry | undefined
   /** The full path of a mount: that of its namespace, and its own. */
   fullPathOf(entry: MountEntry): string
   /**
@@ -183,12 +184,12 @@ export interface Mounts {
    */
   mount(entry: MountEntry): Promise<void>
   /** Replaces the settings of a mount; `change` must leave everything else. @throws Refusal if there is none */
-  tune(within: Namespace, path: string, change: (entry: MountEntry) => MountEntry): Promise<void>
+  tune(within: Namespace, path: string, change: (entry: MountEntry) => MountEntry, sight?: Sight): Promise<void>
   /**
    * Moves a mount to another place, which may be in another namespace; its data stay where they are.
    * @throws Refusal as `mount`, and if there is none
    */
-  move(from: NamespacedPath, to: NamespacedPath): Promise<void>
+  move(from: NamespacedPath, to: NamespacedPath, sight?: Sight): Promise<void>
   /** Removes the mount and all its data; does nothing if there is none. */
-  unmount(within: Namespace, path: string): Promise<void>
+  unmount(within: Namespace, path: string, sight?: Sight): Promise<void>
 }

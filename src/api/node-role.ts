@@ -31,6 +31,12 @@ export const FOLLOWS_NONE: RoleState = { role: ACTIVE_PRIMARY, primaryAddress: '
 /** The owner of stored data: all clusters of a set, one cluster, or one node. */
 export type DataOwner = 'set' | 'cluster' | 'node'
 
+/**
+ * What of this cluster a request sees. 'shared': another cluster of the set handed it over, so that what is local to
+ * this one is not there for it, and hides nothing.
+ */
+export type Sight = 'all' | 'shared'
+
 /** Who owns what is stored in a class (src/storage/classes.ts). This room does not import storage. */
 export const OWNER_OF_CLASS = {
   replicated: 'set',

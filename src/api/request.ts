@@ -4,6 +4,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { fail } from './errors.ts'
 import type { Login } from './login.ts'
 import type { Namespace } from './namespace.ts'
+import type { Sight } from './node-role.ts'
 import type { PassedHeaders } from './passed-headers.ts'
 import { anything, flag, integer, listOf, mapOf, nullable, optional, type Shapes, text } from './shape.ts'
 
@@ -62,6 +63,7 @@ export type RequestInfo = {
   readonly listener?: ListenerSwitches | undefined
   /** Undefined if the endpoint needs no token and got none. */
   readonly caller: Caller | undefined
+  readonly sight: Sight
   /**
    * What was sent as `X-Vault-Token` to a secondary for disaster recovery, where no token is judged before the handler.
    * Never logged or stored.

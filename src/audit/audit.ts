@@ -2,6 +2,7 @@
 // not carried out (threats P-34).
 import type { AuditDevices, NewDevice, ShownStream } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
+import type { Sight } from '../api/node-role.ts'
 import { publicKeyText } from '../crypto/signatures/text-signature.ts'
 import type { EndOfTickQueue } from '../lib/end-of-tick-queue.ts'
 import type { Log } from '../lib/log.ts'
@@ -231,8 +232,8 @@ export class Audit implements AuditDevices {
     return this.#changes.enable(device)
   }
 
-  disable(path: string): Promise<void> {
-    return this.#changes.disable(path)
+  disable(path: string, sight: Sight): Promise<void> {
+    return this.#changes.disable(path, sight)
   }
 
   setHeader(name: string, setting: { readonly hmac: boolean } | undefined): Promise<void> {

@@ -1,6 +1,7 @@
 // Changes the stored devices, by requests and by the configuration file. Runs only on the thread that writes.
 import type { AuditDevices, NewDevice, ShownDevice } from '../api/audit.ts'
 import { fail } from '../api/errors.ts'
+import type { Sight } from '../api/node-role.ts'
 import { OneAtATime } from '../lib/one-at-a-time.ts'
 import { inDataDirectory, liesIn } from './data-directory.ts'
 import { deviceSettings } from './device-options.ts'
@@ -88,10 +89,10 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
     await this.#table.refresh()
   }
 
-  async disable(path: string): Promise<void> {
+  async disable(path: string, sight: Sight): Promise<void> {
     await this.#store.transaction((devices, tx) => {
       // The first is the one that the path means.
-      const device = devices.find((one) => one.path === path)
+      const device = devices.find((one) => one.path === path && (sight === 'all' || isShared(one)))
       if (device === undefined) return
       if (device.isDeclared) throw fail('declared_in_config', [declaredText(device)])
       tx.delete(device)
@@ -110,6 +111,9 @@ export class DeviceChanges implements Pick<AuditDevices, 'enable' | 'disable' | 
     await this.#table.refresh()
   }
 }
+
+/** What the configuration file declares is of this cluster alone, whatever it says. */
+const isShared = ({ local, isDeclared }: StoredDevice): boolean => !local && !isDeclared
 
 const declaredText = ({ type, path }: StoredDevice): string =>
   `the configuration file declares this device: take audit "${type}" "${path.slice(0, -1)}" out of it, and restart`

@@ -2,7 +2,7 @@
 // back as the handler there gave it; tokens, wrapping and envelope are made here, where the caller is.
 import type { Endpoint } from '../api/endpoint.ts'
 import { fail, type Refusal } from '../api/errors.ts'
-import { type DataOwner, mayChange } from '../api/node-role.ts'
+import { type DataOwner, mayChange, type Sight } from '../api/node-role.ts'
 import type { Subject } from '../auth/subject.ts'
 import type { LiveToken } from '../auth/token-store.ts'
 import type { Exchange } from './exchange.ts'
@@ -25,12 +25,17 @@ export const handToPrimary = (exchange: Exchange, services: PipelineServices): v
     : decide(exchange, services, owner)
 }
 
+/** What of this cluster the request sees. */
+export const sightOf = ({ handedBy }: Exchange): Sight => (handedBy === undefined ? 'all' : 'shared')
+
 /** Whose data the request would write; 'both' is the set's first. */
-export function writtenBy({ endpoint, mounted, args, namespace }: Exchange): DataOwner | 'both' | Promise<DataOwner> {
+export function writtenBy(exchange: Exchange): DataOwner | 'both' | Promise<DataOwner> {
+  const { endpoint, mounted, args, namespace } = exchange
   const writes = endpoint?.writes
   if (writes === undefined) return 'node'
   if (writes === 'mount') return mounted?.entry.local === true ? 'cluster' : 'set'
-  return typeof writes === 'function' ? writes(mounted?.engine as never, args as never, namespace) : writes
+  if (typeof writes !== 'function') return writes
+  return writes(mounted?.engine as never, args as never, namespace, sightOf(exchange))
 }
 
 function decide(exchange: Exchange, services: PipelineServices, owner: DataOwner | 'both'): void | Promise<void> {

@@ -1,6 +1,7 @@
 // The stored entries of mounts: where they lie, what is in them, and which of them always exist.
 import { fail } from '../api/errors.ts'
 import { MOUNT_MEMBERS, type MountEntry, type MountKind } from '../api/mount.ts'
+import type { Sight } from '../api/node-role.ts'
 import { own } from '../lib/own.ts'
 import type { World } from '../lib/world.ts'
 import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
@@ -128,12 +129,15 @@ export async function overlapping(tx: ViewTransaction, { path, uuid }: MountEntr
 }
 
 /**
- * Returns the stored entry with exactly this path; the local one if a set shares another at that path, since the local
- * one is served (MOUNT_FOLDERS).
+ * Returns the stored entry with exactly this path; the local one, if it is seen and a set shares another at that path,
+ * since the local one is served (MOUNT_FOLDERS).
  */
-export async function storedAt(tx: ViewTransaction, path: string): Promise<MountEntry | undefined> {
-  return (await readEntries(tx, MOUNT_FOLDERS)).findLast((entry) => entry.path === path)
+export async function storedAt(tx: ViewTransaction, path: string, sight: Sight): Promise<MountEntry | undefined> {
+  return (await readEntries(tx, MOUNT_FOLDERS)).findLast((entry) => entry.path === path && isSeen(entry, sight))
 }
+
+/** Whether the mount is there for a request with this sight. */
+export const isSeen = ({ local }: MountEntry, sight: Sight): boolean => sight === 'all' || !local
 
 /** The path as endpoints under sys/auth and sys/mounts show it: without `auth/` for a login mount. */
 export const shownPath = ({ kind, path }: MountEntry): string => (kind === 'auth' ? path.slice('auth/'.length) : path)

@@ -15,13 +15,14 @@ import type {
   Routed,
 } from '../api/mount.ts'
 import { type Namespace, type Namespaces, ROOT } from '../api/namespace.ts'
+import type { Sight } from '../api/node-role.ts'
 import type { PlacedShape } from '../api/spelling.ts'
 import { builtInMounts } from '../namespaces/built-in-mounts.ts'
 import { StorageCorrupt } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { type EngineContext, type EngineEnvironment, logOfMount } from './engine-context.ts'
-import { ALWAYS, dataFolder, SINGLETONS } from './mount-entries.ts'
+import { ALWAYS, dataFolder, isSeen, SINGLETONS } from './mount-entries.ts'
 import { MountFeed } from './mount-feed.ts'
 import { type Mounted, PlacedMounts } from './placed-mounts.ts'
 import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
@@ -92,9 +93,9 @@ export class MountTable implements Mounts {
   }
 
   /** All mounts of a namespace by path, also those that are always served. */
-  list(of: Namespace): readonly MountEntry[] {
+  list(of: Namespace, sight: Sight = 'all'): readonly MountEntry[] {
     return this.#placed
-      .shownIn(of.id)
+      .shownIn(of.id, sight)
       .map(({ entry }) => entry)
       .sort((a, b) => (a.path < b.path ? -1 : 1))
   }
@@ -110,10 +111,12 @@ export class MountTable implements Mounts {
   }
 
   /** The mount at exactly this path of the namespace. */
-  find(within: Namespace, path: string): MountEntry | undefined {
+  find(within: Namespace, path: string, sight: Sight = 'all'): MountEntry | undefined {
     // A path that begins with the name of a namespace below is none of this one.
-    const found = this.#placed.at(within.path + path)
+    const found = this.#placed.at(within.path + path, sight)
     if (found?.namespace.id === within.id) return found.entry
+    // Only local mounts come to lie there.
+    if (sight === 'shared') return undefined
     return this.#placed.astrayAt(within.id, within.path + path)?.entry
   }
 
@@ -127,8 +130,8 @@ export class MountTable implements Mounts {
   }
 
   /** The mount that would serve the full path. */
-  serving(fullPath: string): MountEntry | undefined {
-    return this.route(fullPath)?.entry
+  serving(fullPath: string, sight: Sight = 'all'): MountEntry | undefined {
+    return this.#placed.route(fullPath, sight)?.entry
   }
 
   fullPathOf(entry: MountEntry): string {
@@ -363,21 +366,31 @@ export class MountTable implements Mounts {
   }
 
   /** Changes the entry of the mount at `path`. @throws Refusal where there is none, and what `change` throws */
-  async tune(namespace: Namespace, path: string, change: (entry: MountEntry) => MountEntry): Promise<void> {
+  async tune(
+    namespace: Namespace,
+    path: string,
+    change: (entry: MountEntry) => MountEntry,
+    sight: Sight = 'all',
+  ): Promise<void> {
     const always = namespace.id === ROOT.id ? [] : builtInMounts(namespace, ALWAYS)
-    await this.#stored.tune({ namespace, path }, change, always)
+    await this.#stored.tune(
+      { namespace, path },
+      change,
+      always.filter((entry) => isSeen(entry, sight)),
+      sight,
+    )
     await this.refresh()
   }
 
   /** Moves a mount; its data and its engine stay. @throws Refusal as `StoredMounts.move` does */
-  async move(from: NamespacedPath, to: NamespacedPath): Promise<void> {
-    await this.#stored.move(from, to)
+  async move(from: NamespacedPath, to: NamespacedPath, sight: Sight = 'all'): Promise<void> {
+    await this.#stored.move(from, to, sight)
     await this.refresh()
   }
 
   /** Stops serving the mount, then removes its data. Does nothing if there is none. @throws Refusal for a singleton */
-  async unmount(within: Namespace, path: string): Promise<void> {
-    const entry = this.find(within, path)
+  async unmount(within: Namespace, path: string, sight: Sight = 'all'): Promise<void> {
+    const entry = this.find(within, path, sight)
     if (entry === undefined) return
     if (SINGLETONS.has(entry.type)) throw fail('part_of_server', [`cannot unmount "${path}"`])
     await this.#remove(entry)

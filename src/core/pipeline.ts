@@ -21,7 +21,7 @@ import { awaitState, noteBefore, warnOfLate } from './consistency-steps.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeCaller } from './exchange-caller.ts'
 import { forward } from './forward.ts'
-import { handToPrimary } from './hand-over.ts'
+import { handToPrimary, sightOf } from './hand-over.ts'
 import { noteIgnored } from './ignored-fields.ts'
 import { guardLogin } from './login-guard.ts'
 import type { Mounted } from './mount-table.ts'
@@ -318,6 +318,7 @@ function requestInfo(
     headers: passed === undefined || names === undefined ? NO_HEADERS : seen(passed, names),
     listener: exchange.request.listener,
     caller: exchange.token === undefined ? undefined : new ExchangeCaller(exchange, exchange.token),
+    sight: sightOf(exchange),
     unjudgedToken: isUnjudged ? token : undefined,
     wrapTtlSeconds: exchange.wrapTtlSeconds,
     guardLogin: (name, attempt) => guardLogin(exchange, name, attempt),

@@ -1,6 +1,7 @@
 // The mounts of all namespaces, indexed by where they are. In memory, of one thread.
 import type { Engine, MountEntry } from '../api/mount.ts'
 import type { Namespace } from '../api/namespace.ts'
+import type { Sight } from '../api/node-role.ts'
 import type { Router } from '../api/router.ts'
 
 /** A mount that is being served: its entry and namespace, the routes of its type, and its engine in this thread. */
@@ -104,10 +105,10 @@ export class PlacedMounts {
   }
 
   /** Those of a namespace that can be found by a path. */
-  shownIn(namespaceId: string): readonly Mounted[] {
+  shownIn(namespaceId: string, sight: Sight): readonly Mounted[] {
     const own = [...(this.#byNamespace.get(namespaceId)?.values() ?? [])]
     if (namespaceId === this.#always.namespace.id) own.push(this.#always)
-    return own.filter((one) => this.#byPath.get(one.path) === one)
+    return own.filter((one) => this.at(one.path, sight) === one)
   }
 
   /** One of the namespace that is at this full path and is not found by it. */
@@ -130,17 +131,20 @@ export class PlacedMounts {
   }
 
   /** The mount at exactly this full path. */
-  at(path: string): Mounted | undefined {
-    return this.#byPath.get(path)
+  at(path: string, sight: Sight = 'all'): Mounted | undefined {
+    const found = this.#byPath.get(path)
+    if (sight === 'all' || found?.entry.local !== true) return found
+    const hidden = (one: Mounted) => one.path === path && !one.entry.local && !isAstray(one)
+    return [...this.of(found.entry.namespace)].find(hidden)
   }
 
   /** Returns the mount with the longest path that `path` begins with; "transit" finds "transit/". */
-  route(path: string): Mounted | undefined {
+  route(path: string, sight: Sight = 'all'): Mounted | undefined {
     // Starts at the longest mount path: a path of a thousand slashes would otherwise cost a thousand look-ups.
     const most = this.#longestPath
     const last = path.length < most ? path.length : path.lastIndexOf('/', most - 1) + 1
     for (let end = last; end > 0; end = end > 1 ? path.lastIndexOf('/', end - 2) + 1 : 0) {
-      const found = this.#byPath.get(path[end - 1] === '/' ? path.slice(0, end) : `${path}/`)
+      const found = this.at(path[end - 1] === '/' ? path.slice(0, end) : `${path}/`, sight)
       if (found !== undefined) return found
     }
     return undefined

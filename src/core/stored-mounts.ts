@@ -10,6 +10,7 @@
 import { fail } from '../api/errors.ts'
 import type { MountEntry, NamespacedPath } from '../api/mount.ts'
 import type { Namespace } from '../api/namespace.ts'
+import type { Sight } from '../api/node-role.ts'
 import type { World } from '../lib/world.ts'
 import { requireAlive } from '../namespaces/namespace-store.ts'
 import { LEAVING_FOLDER, NAMESPACE_FOLDER, namespaceKey, scopeOfNamespace } from '../namespaces/records.ts'
@@ -117,11 +118,12 @@ export class StoredMounts {
     { namespace, path }: NamespacedPath,
     change: (entry: MountEntry) => MountEntry,
     always: readonly MountEntry[],
+    sight: Sight,
   ): Promise<void> {
     await this.#storage.transaction(async (folders) => {
       await requireAlive(folders.raw, namespace)
       const tx = folders.at(scopeOfNamespace(namespace.id), coreFolder(namespace.id))
-      const entry = (await storedAt(tx, path)) ?? always.find((one) => one.path === path)
+      const entry = (await storedAt(tx, path, sight)) ?? always.find((one) => one.path === path)
       if (entry === undefined) throw fail('no_such_entry', [`no mount at "${path}"`])
       tx.put(mountKey(entry), encodeMountEntry(change(entry)))
     })
@@ -131,11 +133,11 @@ export class StoredMounts {
    * @throws Refusal where no mount is at `from` or it cannot be moved, for a `to` that is reserved or in use, and if
    * either namespace is gone, or going: its deletion takes its mounts along
    */
-  async move(from: NamespacedPath, to: NamespacedPath): Promise<void> {
+  async move(from: NamespacedPath, to: NamespacedPath, sight: Sight): Promise<void> {
     await this.#storage.transaction(async (folders) => {
       await requireAlive(folders.raw, from.namespace)
       const source = folders.at(scopeOfNamespace(from.namespace.id), coreFolder(from.namespace.id))
-      const entry = await storedAt(source, from.path)
+      const entry = await storedAt(source, from.path, sight)
       if (entry === undefined) throw fail('no_such_entry', [`no matching mount at "${from.path}"`]) // Wire text.
       if (SINGLETONS.has(entry.type)) throw fail('part_of_server', [`cannot remount "${from.path}"`])
       const moved = movedTo(entry, to)

@@ -4,11 +4,12 @@ import { type AlsoNamed, type Endpoint, endpoint } from '../api/endpoint.ts'
 import { fail } from '../api/errors.ts'
 import { type Args, type Fields, map, string } from '../api/fields.ts'
 import { orNotFound, pageOf } from '../api/named-things.ts'
-import type { DataOwner } from '../api/node-role.ts'
+import type { Namespace } from '../api/namespace.ts'
+import type { DataOwner, Sight } from '../api/node-role.ts'
 import { DONE, type RequestInfo } from '../api/request.ts'
 import { type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
-import type { View } from '../storage/sealed-storage.ts'
+import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { type AskedAlias, deleteAliasById, writeAlias } from './aliases.ts'
 import { ALIAS_SHAPE, aliasBody, GROUP_ALIAS, groupAliasBody, type MountOf } from './answers.ts'
 import type { Alias } from './entries.ts'
@@ -16,7 +17,7 @@ import { type AliasedGroup, aliasedIn, findAliased, takeAlias, writeGroupAlias }
 import { createGroup } from './groups.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { LISTED_WITH_INFO, pageFields, withInfo } from './listing.ts'
-import { aliasIn, type From, findAlias, idsIn, listAliasIds } from './records.ts'
+import { aliasIn, type From, findAlias, type IdentityParts, idsIn, listAliasIds, sharedOnly } from './records.ts'
 
 /** What differs between the two kinds. `T` is the thing that an alias is read as, `F` has the fields of a write. */
 type Aliases<T, F extends Fields> = {
@@ -36,12 +37,12 @@ type Aliases<T, F extends Fields> = {
    */
   readonly write: (
     store: IdentityStore,
-    asked: AskedAlias,
+    asked: SoughtAlias,
     args: Args<F>,
     requireRight: (aliasId: string) => void,
   ) => Promise<{ readonly id: string; readonly canonical_id: string }>
   /** Removes an alias; does nothing if the namespace has none with the id. */
-  readonly remove: (store: IdentityStore, namespaceId: string, id: string) => Promise<void>
+  readonly remove: (store: IdentityStore, asked: SoughtAlias & { readonly id: string }) => Promise<void>
 }
 
 /** Members of `key_info` in a list; those that a kind does not have are left out. */
@@ -56,17 +57,24 @@ function aliasEndpoints<T, const F extends Fields>(aliases: Aliases<T, F>): read
 }
 
 /** An alias at a local mount belongs to its cluster; any other, and every alias of a group, to the set. */
-const ownerOfAlias = async ({ view, parts }: IdentityStore, args: object): Promise<DataOwner> => {
+const ownerOfAlias = async (
+  { view, parts }: IdentityStore,
+  args: object,
+  _namespace: Namespace,
+  sight: Sight,
+): Promise<DataOwner> => {
+  if (sight === 'shared') return 'set'
   const { id = '', mount_accessor: sent = '' } = args as AliasArgs
   const accessor = sent !== '' || id === '' ? sent : ((await findAlias(view, id))?.mountAccessor ?? '')
   return parts.mountOf(accessor)?.local === true ? 'cluster' : 'set'
 }
 
-/** The mounts that a change of an alias concerns: the one that is named, and the one where the alias is. */
+/** The shared mounts that a change of an alias concerns: the one that is named, and the one where the alias is. */
 const mountsOfAlias = async ({ view, parts }: IdentityStore, args: object) => {
   const { id = '', mount_accessor: sent = '' } = args as AliasArgs
   const alias = (await findAlias(view, id)) ?? (await findAliased(view, id))?.alias
-  return [sent, alias?.mountAccessor ?? ''].map((accessor) => parts.mountOf(accessor))
+  const { mountOf } = partsSeen(parts, 'shared')
+  return [sent, alias?.mountAccessor ?? ''].map(mountOf)
 }
 
 /** The entity or the group that a change of an alias names. */
@@ -76,8 +84,23 @@ const ownersOfAlias = (kind: Aliases<never, Fields>['owner']) => (_store: Identi
   return id === '' ? [] : [{ id, field: 'canonical_id', unknown: `no ${kind} has this id` }]
 }
 
+/** The parts, with the mounts that a request sees. */
+const partsSeen = (parts: IdentityParts, sight: Sight): IdentityParts => {
+  if (sight === 'all') return parts
+  const mountOf = (accessor: string) => {
+    const mount = parts.mountOf(accessor)
+    return mount?.local === true ? undefined : mount
+  }
+  return { ...parts, mountOf }
+}
+
+/** The transaction, with the entries that a request sees. Its later halves see all: they tidy here as well. */
+const txSeen = <T extends ViewTransaction>(tx: T, sight: Sight): T => (sight === 'all' ? tx : sharedOnly(tx))
+
 /** What of the request decides about a write, besides its fields. */
-type Asked = Pick<RequestInfo, 'namespace' | 'caller'>
+type Asked = Pick<RequestInfo, 'namespace' | 'caller' | 'sight'>
+/** The alias that a request names, and what it sees. */
+type SoughtAlias = AskedAlias & Pick<RequestInfo, 'sight'>
 type AliasArgs = {
   readonly id?: string
   readonly mount_accessor?: string
@@ -109,12 +132,18 @@ function writesOf<T, F extends Fields>(aliases: Aliases<T, F>): readonly [make: 
     at: (id) => `${owner}/id/${id}`,
     onlyDenials: true,
   }
-  const write = async (store: IdentityStore, id: string | undefined, args: object, { namespace, caller }: Asked) => {
+  const write = async (
+    store: IdentityStore,
+    id: string | undefined,
+    args: object,
+    { namespace, caller, sight }: Asked,
+  ) => {
     // An alias can be named by id, or by mount and name. The pipeline has judged the id; the other way is judged here.
     const requireRight = (aliasId: string): void => {
       if (caller?.isRefusedAt(at(aliasId)) === true) throw fail('permission_denied', [])
     }
-    return { data: await aliases.write(store, { namespaceId: namespace.id, id }, args as Args<F>, requireRight) }
+    const asked = { namespaceId: namespace.id, id, sight }
+    return { data: await aliases.write(store, asked, args as Args<F>, requireRight) }
   }
   const make = endpoint({
     ...writing,
@@ -184,8 +213,8 @@ const remove = <T, F extends Fields>(aliases: Aliases<T, F>): Endpoint =>
     namedMounts: mountsOfAlias,
     summary: aliases.removal,
     fields: idField(aliases.noun),
-    handler: async (store: IdentityStore, { id }, { namespace }) => {
-      await aliases.remove(store, namespace.id, id)
+    handler: async (store: IdentityStore, { id }, { namespace, sight }) => {
+      await aliases.remove(store, { namespaceId: namespace.id, id, sight })
       return DONE
     },
   })
@@ -208,7 +237,7 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
   find: aliasIn,
   body: (alias: Alias, mountOf) => aliasBody(alias, mountOf),
   write: async (store, asked, args, requireRight) => {
-    const { parts } = store
+    const parts = partsSeen(store.parts, asked.sight)
     const change = {
       name: given(args.name),
       mountAccessor: given(args.mount_accessor),
@@ -217,14 +246,14 @@ export const ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
     }
     const alias = await store.oneByOne({ id: asked.id, accessor: change.mountAccessor, name: change.name }, () =>
       store.withNewEntity(asked.namespaceId, (tx, makeEntity) =>
-        writeAlias(parts, tx, asked, change, makeEntity, requireRight),
+        writeAlias(parts, txSeen(tx, asked.sight), asked, change, makeEntity, requireRight),
       ),
     )
     return { id: alias.id, canonical_id: alias.entityId }
   },
-  remove: (store, namespaceId, id) =>
+  remove: (store, { namespaceId, id, sight }) =>
     store.oneByOne({ id }, () =>
-      store.transaction(namespaceId, (tx) => deleteAliasById(store.parts, tx, namespaceId, id)),
+      store.transaction(namespaceId, (tx) => deleteAliasById(store.parts, txSeen(tx, sight), namespaceId, id)),
     ),
 })
 
@@ -247,7 +276,7 @@ export const GROUP_ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
   find: aliasedIn,
   body: (group: AliasedGroup, mountOf) => groupAliasBody(group, mountOf),
   write: async (store, asked, args, requireRight) => {
-    const { parts } = store
+    const parts = partsSeen(store.parts, asked.sight)
     const change = {
       name: given(args.name),
       mountAccessor: given(args.mount_accessor),
@@ -260,7 +289,7 @@ export const GROUP_ALIAS_ENDPOINTS: readonly Endpoint[] = aliasEndpoints({
     for (const groupId of stale) await store.sweep(groupId)
     return { id: group.alias.id, canonical_id: group.id }
   },
-  remove: async (store, namespaceId, id) => {
+  remove: async (store, { namespaceId, id }) => {
     const group = await store.transaction(namespaceId, async (tx) => {
       const found = await aliasedIn(tx, namespaceId, id)
       if (found !== undefined) takeAlias(store.parts, tx, found)

@@ -64,6 +64,14 @@ export type IdentityParts = {
   readonly mountOf: (accessor: string) => MountEntry | undefined
 }
 
+/** The same reader or transaction without what is local to this cluster. */
+export const sharedOnly = <T extends From>(from: T): T => ({
+  ...from,
+  get: async (path: string) => (path.startsWith(LOCAL_FOLDER) ? undefined : from.get(path)),
+  list: async (folder: string, page?: Parameters<From['list']>[1]) =>
+    folder.startsWith(LOCAL_FOLDER) ? [] : from.list(folder, page),
+})
+
 /** An entity by its id; undefined also for a text that is no id. */
 export async function findEntity(from: From, id: string): Promise<Entity | undefined> {
   const bytes = isId(id) ? await from.get(`identity/entity/${placeOfId(id)}`) : undefined

@@ -3,7 +3,7 @@
 import { isSwitchedOff, type LockoutSettings } from '../api/lockout.ts'
 import type { MountConfig, MountEntry, Mounts, NamespacedPath } from '../api/mount.ts'
 import { type Namespace, type Namespaces, pathWithin, ROOT } from '../api/namespace.ts'
-import type { DataOwner } from '../api/node-role.ts'
+import type { DataOwner, Sight } from '../api/node-role.ts'
 import { flag, group, integer, listOf, mapOf, nullable, optional, type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
 import type { System as Whole } from './system.ts'
@@ -180,8 +180,8 @@ export function bodies(
 export const folder = (path: string): string => (path.endsWith('/') ? path : `${path}/`)
 
 /** Whose data the mount's entry is. A path without a mount counts as shared: the primary may have one there. */
-export const ownerOfMount = (mounts: Pick<Mounts, 'find'>, within: Namespace, path: string): DataOwner =>
-  mounts.find(within, path)?.local === true ? 'cluster' : 'set'
+export const ownerOfMount = (mounts: Pick<Mounts, 'find'>, within: Namespace, path: string, sight: Sight): DataOwner =>
+  mounts.find(within, path, sight)?.local === true ? 'cluster' : 'set'
 
 /** The place that a path names, which may lie in a namespace below. */
 export function namedIn(

@@ -285,3 +285,97 @@ test('T79: a local mount is not made at, around or within the path of a shared o
     assert.deepEqual([status, body.errors], [400, [`path is already in use at ${taken}`]])
   }
 })
+
+test('T79: a secondary changes the shared mount that a local one of its new primary hides, not that one', async () => {
+  const { servers, primary: former, secondary, level } = await started(8)
+  await secondary.must('POST', 'sys/mounts/own', LOCAL)
+  await secondary.must('POST', 'own/keys/mine')
+  await secondary.must('POST', 'sys/auth/up', { type: 'userpass', local: true })
+  await secondary.must('POST', 'auth/up/users/ann', { password: 'x' })
+  await former.must('POST', 'sys/mounts/own', SHARED)
+  await former.must('POST', 'own/keys/shared')
+  await former.must('POST', 'sys/auth/up', { type: 'userpass' })
+  await level()
+  const login = await secondary.must('POST', 'auth/up/login/ann', { password: 'x' }, '')
+  const token = String((login.body.auth as { readonly client_token: string }).client_token)
+
+  await secondary.must('POST', 'sys/replication/performance/secondary/promote', {})
+  await former.must('POST', 'sys/replication/performance/primary/demote', {})
+  const { body } = await former.must('POST', 'sys/replication/performance/secondary/generate-public-key')
+  const key = { secondary_public_key: body.data?.secondary_public_key }
+  const activation = await servers.token(secondary, 'one', key, 'performance')
+  await former.must('POST', 'sys/replication/performance/secondary/update-primary', { token: activation })
+  await servers.level(secondary, former, 60_000, 'performance')
+
+  const localOnes = async () =>
+    await Promise.all(
+      ['sys/mounts/own', 'sys/auth/up'].map(async (path) => (await secondary.must('GET', path)).body.data),
+    )
+  const before = await localOnes()
+  const described = async (path: string) => (await former.must('GET', path)).body.data?.description
+  await former.must('POST', 'sys/mounts/own/tune', { description: 'tuned' })
+  assert.equal(await described('sys/mounts/own'), 'tuned')
+  await former.must('POST', 'sys/quotas/rate-limit/q', { path: 'own/', rate: 1, interval: '1h' })
+  for (let each = 0; each < 3; each++) await secondary.must('GET', 'own/keys/mine')
+  await former.must('DELETE', 'sys/quotas/rate-limit/q')
+  await former.must('POST', 'sys/remount', { from: 'own', to: 'ours' })
+  assert.deepEqual([await described('sys/mounts/ours'), await keysOf(former, 'ours')], ['tuned', ['shared']])
+  await former.must('DELETE', 'sys/auth/up')
+  assert.equal((await former.call('GET', 'sys/auth/up')).status, 400)
+
+  assert.deepEqual(await localOnes(), before)
+  assert.deepEqual([await keysOf(secondary, 'own'), await keysOf(secondary, 'ours')], [['mine'], ['shared']])
+  assert.equal((await secondary.must('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
+  assert.equal(await conflicts(secondary), undefined)
+  assert.deepEqual([faultsOf(former), faultsOf(secondary)], [[], []])
+})
+
+test('T79: what is local to a primary is not there for what a secondary hands over', async () => {
+  const { primary, secondary, level } = await started(9)
+  await primary.must('POST', 'sys/mounts/theirs', LOCAL)
+  await primary.must('POST', 'theirs/keys/k')
+  await primary.must('POST', 'sys/auth/up', { type: 'userpass', local: true })
+  await primary.must('POST', 'sys/audit/file', { type: 'file', local: true, options: { file_path: '/a.log' } })
+  const accessor = String((await primary.must('GET', 'sys/auth/up')).body.data?.accessor)
+  const made = async (path: string, sent: object) =>
+    String((await primary.must('POST', path, sent)).body.data?.id ?? assert.fail('it has an id'))
+  const entity = await made('identity/entity', { name: 'ann' })
+  const group = await made('identity/group', { name: 'g', type: 'external' })
+  const alias = await made('identity/entity-alias', { name: 'ann', mount_accessor: accessor, canonical_id: entity })
+  await level()
+  const all = async () => [
+    (await primary.must('GET', 'sys/mounts/theirs')).body.data,
+    (await primary.must('GET', 'sys/auth/up')).body.data,
+    (await primary.must('GET', 'sys/audit')).body.data,
+    (await primary.must('GET', `identity/entity-alias/id/${alias}`)).body.data,
+    await keysOf(primary, 'theirs'),
+  ]
+  const before = await all()
+
+  const asked = (mount: string, device: string, at: string, id: string): readonly [string, string, object?][] => [
+    ['DELETE', `sys/mounts/${mount}`],
+    ['POST', `sys/mounts/${mount}/tune`, { description: 'x' }],
+    ['POST', 'sys/remount', { from: mount, to: 'elsewhere' }],
+    ['POST', 'sys/plugins/reload/backend', { mounts: `${mount}/`, scope: 'global' }],
+    ['POST', 'sys/quotas/rate-limit/q', { path: `${mount}/`, rate: 1 }],
+    ['DELETE', `sys/audit/${device}`],
+    ['POST', 'identity/entity-alias', { name: 'bob', mount_accessor: at, canonical_id: entity }],
+    ['POST', 'identity/group-alias', { name: 'gg', mount_accessor: at, canonical_id: group }],
+    ['POST', `identity/entity-alias/id/${id}`, { name: 'bob' }],
+    ['DELETE', `identity/entity-alias/id/${id}`],
+  ]
+  const answers = async (...named: Parameters<typeof asked>) => {
+    const found: unknown[] = []
+    for (const [method, path, sent] of asked(...named)) {
+      const { status, body } = await secondary.call(method, path, sent)
+      found.push([method, status, JSON.stringify(body.errors)?.replaceAll(named[0], 'MOUNT')])
+    }
+    return found
+  }
+  const nothing = await answers('absent', 'absent', 'auth_userpass_00000000', alias.replace(/^./, 'x'))
+  assert.deepEqual(await answers('theirs', 'file', accessor, alias), nothing)
+  assert.ok(!JSON.stringify(nothing).includes('403'), JSON.stringify(nothing))
+  const login = async (mount: string) => (await secondary.call('DELETE', `sys/auth/${mount}`)).status
+  assert.deepEqual([await login('up'), await login('absent')], [204, 204])
+  assert.deepEqual(await all(), before)
+})

@@ -5,7 +5,7 @@ import { isCredentialHeader } from '../../api/credential-headers.ts'
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, map, string } from '../../api/fields.ts'
-import type { DataOwner } from '../../api/node-role.ts'
+import type { DataOwner, Sight } from '../../api/node-role.ts'
 import { DONE } from '../../api/request.ts'
 import { anything, flag, group, integer, listOf, mapOf, OTHERS, text } from '../../api/shape.ts'
 import { OPTIONS_TEXT, TYPES_TEXT } from '../../audit/device-options.ts'
@@ -83,8 +83,8 @@ const enable = endpoint({
 })
 
 /** A path without a device counts as shared: the primary may have one. */
-const ownerOfDevice = ({ audit }: System, path: string): DataOwner =>
-  audit.list().find((device) => device.path === path)?.local === true ? 'cluster' : 'set'
+const ownerOfDevice = ({ audit }: System, path: string, sight: Sight): DataOwner =>
+  sight === 'all' && audit.list().find((device) => device.path === path)?.local === true ? 'cluster' : 'set'
 
 const disable = endpoint({
   id: 'audit-disable',
@@ -94,11 +94,11 @@ const disable = endpoint({
   offeredIn: 'root',
   sudo: true,
   runsOn: 'writer',
-  writes: (system: System, { path }) => ownerOfDevice(system, folder(path)),
+  writes: (system: System, { path }, _namespace, sight) => ownerOfDevice(system, folder(path), sight),
   summary: 'Disables an audit device; its recorded entries stay, and an unknown device is not an error',
   fields: pathField,
-  handler: async (system: System, { path }) => {
-    await system.audit.disable(folder(path))
+  handler: async (system: System, { path }, { sight }) => {
+    await system.audit.disable(folder(path), sight)
     return DONE
   },
 })

@@ -202,21 +202,22 @@ function unmountEndpoint(of: Kind): Endpoint<System> {
     capability: 'delete',
     ...guardOf(of),
     runsOn: 'writer',
-    writes: (system: System, { path }, namespace) => ownerOfMount(system.mounts, namespace, fullPath(of, path)),
-    namedMounts: ({ mounts }, { path }, namespace) => [mounts.find(namespace, fullPath(of, path))],
+    writes: (system: System, { path }, namespace, sight) =>
+      ownerOfMount(system.mounts, namespace, fullPath(of, path), sight),
+    namedMounts: ({ mounts }, { path }, namespace) => [mounts.find(namespace, fullPath(of, path), 'shared')],
     summary: `Unmounts ${what} and deletes all its data; a path without a mount is not an error`,
     fields: pathField,
-    handler: async (system: System, { path }, { namespace }) => {
+    handler: async (system: System, { path }, { namespace, sight }) => {
       const full = fullPath(of, path)
       // Wire text.
       if (full === TOKEN_MOUNT) throw fail('part_of_server', ['token credential backend cannot be disabled'])
-      const entry = system.mounts.find(namespace, full)
+      const entry = system.mounts.find(namespace, full, sight)
       if (entry === undefined && namedIn(system, namespace, full).namespace.id !== namespace.id)
         throw fail('field_invalid', ['path', 'lies in a namespace below: a mount is removed from its own'])
       // Each kind is removed under its own name only: a right to remove engines must not remove login methods.
       if (entry !== undefined && entry.kind !== kind)
         throw fail('field_invalid', ['path', `a login method is there: it is removed by sys/${full.slice(0, -1)}`])
-      await system.mounts.unmount(namespace, full)
+      await system.mounts.unmount(namespace, full, sight)
       return DONE
     },
   })
@@ -234,8 +235,8 @@ function twinsOf({ under }: Kind, end: '' | '/tune') {
 }
 
 /** The mount that is read or tuned. @throws Refusal if there is none of the kind, or the caller lacks sudo for it */
-function tunedMount(system: System, of: Kind, path: string, { caller, namespace }: RequestInfo): MountEntry {
-  const entry = system.mounts.find(namespace, fullPath(of, path))
+function tunedMount(system: System, of: Kind, path: string, { caller, namespace, sight }: RequestInfo): MountEntry {
+  const entry = system.mounts.find(namespace, fullPath(of, path), sight)
   // Wire text.
   if (entry === undefined || (of.kind === 'auth' && entry.kind !== of.kind))
     throw fail('no_such_entry', [`cannot fetch sysview for path "${folder(path)}"`])
@@ -275,8 +276,9 @@ function writeTuningEndpoint(of: Kind): Endpoint<System> {
     capability: 'update',
     ...guardOf(of),
     runsOn: 'writer',
-    writes: (system: System, { path }, namespace) => ownerOfMount(system.mounts, namespace, fullPath(of, path)),
-    namedMounts: ({ mounts }, { path }, namespace) => [mounts.find(namespace, fullPath(of, path))],
+    writes: (system: System, { path }, namespace, sight) =>
+      ownerOfMount(system.mounts, namespace, fullPath(of, path), sight),
+    namedMounts: ({ mounts }, { path }, namespace) => [mounts.find(namespace, fullPath(of, path), 'shared')],
     summary: `Tunes ${what}: changes the settings that are sent`,
     fields: {
       ...pathField,
@@ -290,7 +292,7 @@ function writeTuningEndpoint(of: Kind): Endpoint<System> {
       if (path === TOKEN_MOUNT && args.token_type !== undefined)
         throw fail('field_not_applicable', ["'token_type' cannot be set for 'token' or 'ns_token' auth mounts"])
       requireManagedKeys(system, args)
-      await system.mounts.tune(request.namespace, path, (entry) => tuned(entry, args))
+      await system.mounts.tune(request.namespace, path, (entry) => tuned(entry, args), request.sight)
       return DONE
     },
   })

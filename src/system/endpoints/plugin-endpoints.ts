@@ -5,9 +5,8 @@ import { fail } from '../../api/errors.ts'
 import { string, strings } from '../../api/fields.ts'
 import type { MountEntry, MountKind } from '../../api/mount.ts'
 import { LIST_OF_NAMES, orNotFound, PAGE_FIELDS, pageOf } from '../../api/named-things.ts'
-import type { Namespace } from '../../api/namespace.ts'
 import type { DataOwner } from '../../api/node-role.ts'
-import type { Answer } from '../../api/request.ts'
+import type { Answer, RequestInfo } from '../../api/request.ts'
 import { flag, group, listOf, mapOf, type Shapes, text } from '../../api/shape.ts'
 import { own } from '../../lib/own.ts'
 import { builtinVersion } from '../mount-view.ts'
@@ -128,7 +127,8 @@ const reload = endpoint({
   ],
   runsOn: 'writer',
   writes: ownerOfReload,
-  namedMounts: (system: System, { mounts = [] }, namespace) => mounts.map((path) => foundAt(system, namespace, path)),
+  namedMounts: (system: System, { mounts = [] }, namespace) =>
+    mounts.map((path) => foundAt(system, { namespace, sight: 'shared' }, path)),
   summary: 'Reloads mounts: every thread discards what it caches of them and reads it again',
   describe: 'Send either plugin, to reload all its mounts, or mounts. Stored data does not change.',
   fields: {
@@ -137,14 +137,14 @@ const reload = endpoint({
     scope: SCOPE,
   },
   response: RELOADED,
-  handler: async (system: System, { plugin, mounts = [], scope }, { namespace }) => {
+  handler: async (system: System, { plugin, mounts = [], scope }, seen) => {
     // Wire text.
     if (plugin !== '' && mounts.length > 0)
       throw fail('fields_conflict', ['plugin and mounts cannot be set at the same time'])
     if (plugin === '' && mounts.length === 0)
       throw fail('field_missing', ['plugin', 'plugin or mounts must be provided'])
-    const named = () => mounts.map((path) => mountAt(system, namespace, path))
-    const entries = plugin === '' ? named() : mountsOf(system, namespace, plugin)
+    const named = () => mounts.map((path) => mountAt(system, seen, path))
+    const entries = plugin === '' ? named() : mountsOf(system, seen, plugin)
     return reloadAll(system, entries, scope)
   },
 })
@@ -159,21 +159,24 @@ const reloadOne = endpoint({
   summary: 'Reloads all mounts of one engine or login method',
   fields: { ...typeField, name: string('Name, such as transit', { required: true }), scope: SCOPE },
   response: RELOADED,
-  handler: async (system: System, { type, name, scope }, { namespace }) => {
+  handler: async (system: System, { type, name, scope }, seen) => {
     if (!namesOf(system, type).includes(name)) throw fail('not_found', [])
-    return reloadAll(system, mountsOf(system, namespace, name), scope)
+    return reloadAll(system, mountsOf(system, seen, name), scope)
   },
 })
 
-function foundAt(system: System, within: Namespace, given: string): MountEntry | undefined {
+/** Where a request looks for mounts, and which it sees there. */
+type Seen = Pick<RequestInfo, 'namespace' | 'sight'>
+
+function foundAt(system: System, { namespace, sight }: Seen, given: string): MountEntry | undefined {
   // Clients give the path under which login methods are managed as well.
   const trimmed = given.startsWith('sys/auth/') ? given.slice('sys/'.length) : given
-  return system.mounts.find(within, trimmed.endsWith('/') ? trimmed : `${trimmed}/`)
+  return system.mounts.find(namespace, trimmed.endsWith('/') ? trimmed : `${trimmed}/`, sight)
 }
 
 /** The mount at a path of the field `mounts`. @throws Refusal if there is none, or it is built in */
-function mountAt(system: System, within: Namespace, given: string): MountEntry {
-  const entry = foundAt(system, within, given)
+function mountAt(system: System, seen: Seen, given: string): MountEntry {
+  const entry = foundAt(system, seen, given)
   if (entry === undefined) throw fail('field_invalid', ['mounts', 'names a path where nothing is mounted'])
   if (!typesOfAll(system).includes(entry.type))
     throw fail('field_invalid', ['mounts', `names ${entry.path}, which is part of the server and not reloaded`])
@@ -184,10 +187,10 @@ function mountAt(system: System, within: Namespace, given: string): MountEntry {
 const typesOfAll = ({ mounts }: System): readonly string[] => [...mounts.typesOf('secret'), ...mounts.typesOf('auth')]
 
 /** All mounts of an engine in a namespace, perhaps none. @throws Refusal for an unknown engine */
-function mountsOf(system: System, of: Namespace, plugin: string): readonly MountEntry[] {
+function mountsOf(system: System, { namespace, sight }: Seen, plugin: string): readonly MountEntry[] {
   const types = typesOfAll(system)
   if (!types.includes(plugin)) throw fail('choice_unknown', ['plugin', `must be one of ${types.join(', ')}`])
-  return system.mounts.list(of).filter(({ type }) => type === plugin)
+  return system.mounts.list(namespace, sight).filter(({ type }) => type === plugin)
 }
 
 const status = endpoint({

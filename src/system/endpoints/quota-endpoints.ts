@@ -6,6 +6,7 @@ import { bool, decimal, duration, string, strings } from '../../api/fields.ts'
 import type { LoginMethod } from '../../api/login-method.ts'
 import { namedThings, pageOf } from '../../api/named-things.ts'
 import { type Namespace, pathWithin, ROOT } from '../../api/namespace.ts'
+import type { Sight } from '../../api/node-role.ts'
 import { DONE } from '../../api/request.ts'
 import { flag, integer, listOf, number, text } from '../../api/shape.ts'
 import { GROUPINGS, type Grouping, type RateQuota } from '../../quotas/quota.ts'
@@ -33,7 +34,7 @@ const quotas = namedThings({
   namedMounts: async (system: System, args: { readonly name?: string; readonly path?: string }) => {
     const stored = await system.quotas.find(args.name ?? '')
     const { path = '' } = args
-    return [stored && mountOf(system, stored), system.mounts.serving(path), mountAround(system, path)]
+    return [stored && mountOf(system, stored), system.mounts.serving(path, 'shared'), mountAround(system, path)]
   },
   listId: 'rate-limit-quotas-list',
   path: 'quotas/rate-limit',
@@ -90,8 +91,8 @@ const quotas = namedThings({
   names: async (system: System, page) => pageOf(await system.quotas.names(), page),
   find: (system: System, name) => system.quotas.find(name),
   body: (quota: RateQuota, _name, system: System) => shown(system, quota),
-  write: async (system: System, name, args) => {
-    const target = args.path === undefined ? undefined : targetOf(system, args.path)
+  write: async (system: System, name, args, { sight }) => {
+    const target = args.path === undefined ? undefined : targetOf(system, args.path, sight)
     if (args.interval !== undefined && (args.interval < 1 || args.interval > MAX_SECONDS))
       throw fail('out_of_range', ['interval', `must be from 1 to ${MAX_SECONDS} seconds`])
     if ((args.block_interval ?? 0) > MAX_SECONDS)
@@ -169,13 +170,17 @@ const placeOf = ({ mount = '', namespace, path = '' }: Partial<Place> = {}): Pla
  * The namespace, the mount or the path in a mount that a quota is for, and the namespace around it. The path is the
  * full one. @throws Refusal where there is no mount
  */
-function targetOf({ mounts, namespaces }: System, path: string): { readonly place: Place; readonly about: Namespace } {
+function targetOf(
+  { mounts, namespaces }: System,
+  path: string,
+  sight: Sight,
+): { readonly place: Place; readonly about: Namespace } {
   const plain = path === 'root' || path === 'root/' || path === '*' ? '' : path
   if (plain === '') return { place: placeOf(), about: ROOT }
   const folder = plain.endsWith('/') ? plain : `${plain}/`
   const about = namespaces.around(folder)
   if (folder === about.path && !about.isGoing) return { place: placeOf({ namespace: about.id }), about }
-  const mount = mounts.serving(plain)
+  const mount = mounts.serving(plain, sight)
   // Wire text.
   if (mount === undefined) throw fail('field_invalid', ['path', `invalid mount path "${pathWithin(about, folder)}"`])
   return { place: placeOf({ mount: mount.uuid, path: plain.slice(mounts.fullPathOf(mount).length) }), about }

@@ -5,6 +5,7 @@ import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import type { NamespacedPath } from '../../api/mount.ts'
 import type { Namespace } from '../../api/namespace.ts'
+import type { Sight } from '../../api/node-role.ts'
 import { group, text } from '../../api/shape.ts'
 import { folder, namedIn, ownerOfMount, systemMountOf } from '../mount-view.ts'
 import type { Migration, System as Whole } from '../system.ts'
@@ -29,8 +30,8 @@ const migrationOf = (within: Namespace, { from, to }: { readonly from: string; r
 })
 
 /** What is to be moved. A mount of here may lie where the primary of a set made a namespace: it goes before that. */
-function sourceOf({ mounts, namespaces }: System, within: Namespace, from: string): NamespacedPath {
-  const isHere = mounts.find(within, folder(from)) !== undefined
+function sourceOf({ mounts, namespaces }: System, within: Namespace, from: string, sight: Sight): NamespacedPath {
+  const isHere = mounts.find(within, folder(from), sight) !== undefined
   return isHere ? { namespace: within, path: folder(from) } : namedIn({ namespaces }, within, from)
 }
 
@@ -47,14 +48,14 @@ const remount = endpoint({
   sudo: true,
   body: 'both',
   runsOn: 'writer',
-  writes: (system: System, { from }, within) => {
-    const { namespace, path } = sourceOf(system, within, from)
-    return ownerOfMount(system.mounts, namespace, path)
+  writes: (system: System, { from }, within, sight) => {
+    const { namespace, path } = sourceOf(system, within, from, sight)
+    return ownerOfMount(system.mounts, namespace, path, sight)
   },
   namedMounts: (system: System, args, within) => {
-    const [from, to] = [sourceOf(system, within, args.from), namedIn(system, within, args.to)]
+    const [from, to] = [sourceOf(system, within, args.from, 'shared'), namedIn(system, within, args.to)]
     const places = [from, to].map(({ namespace }) => systemMountOf(system.mounts, namespace))
-    return [system.mounts.find(from.namespace, from.path), ...places]
+    return [system.mounts.find(from.namespace, from.path, 'shared'), ...places]
   },
   summary: 'Moves a mount to another path and keeps its data; for a login method, prefix both paths with auth/',
   describe: 'Either path may begin with a namespace below. A mount that moves to another loses its leases and tokens.',
@@ -67,13 +68,13 @@ const remount = endpoint({
     const { migration_id: id } = (data ?? {}) as { readonly migration_id?: unknown }
     if (typeof id === 'string') system.migrations.keep(id, migrationOf(within, args))
   },
-  handler: async (system: System, args, { namespace: within }) => {
-    const [from, to] = [sourceOf(system, within, args.from), namedIn(system, within, args.to)]
+  handler: async (system: System, args, { namespace: within, sight }) => {
+    const [from, to] = [sourceOf(system, within, args.from, sight), namedIn(system, within, args.to)]
     mountPath(to.path)
     if (from.path.startsWith('auth/') !== to.path.startsWith('auth/'))
       throw fail('path_not_allowed', ['cannot remount between a secrets mount and an auth mount'])
-    const before = system.mounts.find(from.namespace, from.path)
-    await system.mounts.move(from, to)
+    const before = system.mounts.find(from.namespace, from.path, sight)
+    await system.mounts.move(from, to, sight)
     // What it gave belongs to the namespace that it left.
     if (before !== undefined && from.namespace.id !== to.namespace.id) await system.leases.revokeByMount(before)
     const id = system.world.random.uuid()

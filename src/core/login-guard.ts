@@ -4,10 +4,16 @@
 import { Refusal } from '../api/errors.ts'
 import { DEFAULT_LOCKOUT, type Lockout, type LockoutSettings } from '../api/lockout.ts'
 import type { LoginMethod } from '../api/login-method.ts'
+import type { RequestInfo } from '../api/request.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Runs an attempt to log in, for a handler (`RequestInfo.guardLogin`). */
-export function guardLogin<T>(exchange: Exchange, name: string, attempt: () => Promise<T>): Promise<T> {
+const UNGUARDED: RequestInfo['guardLogin'] = (_name, attempt) => attempt()
+
+/** What runs the attempts of a handler. Most requests log nobody in, and need no function of their own. */
+export const loginGuardOf = (exchange: Exchange): RequestInfo['guardLogin'] =>
+  exchange.endpoint?.givesToken === true ? (name, attempt) => guardLogin(exchange, name, attempt) : UNGUARDED
+
+function guardLogin<T>(exchange: Exchange, name: string, attempt: () => Promise<T>): Promise<T> {
   const guard = guardOf(exchange)
   if (guard === undefined || exchange.handedBy !== undefined) return attempt()
   exchange.guardedName = name

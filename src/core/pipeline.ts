@@ -23,7 +23,7 @@ import { ExchangeCaller } from './exchange-caller.ts'
 import { forward } from './forward.ts'
 import { handToPrimary, sightOf } from './hand-over.ts'
 import { noteIgnored } from './ignored-fields.ts'
-import { guardLogin } from './login-guard.ts'
+import { loginGuardOf } from './login-guard.ts'
 import type { Mounted } from './mount-table.ts'
 import { moveToNamed, moveToOwn, readNamespace, refuseOutsideRoot } from './namespace-steps.ts'
 import type { PipelineServices } from './pipeline-services.ts'
@@ -321,7 +321,7 @@ function requestInfo(
     sight: sightOf(exchange),
     unjudgedToken: isUnjudged ? token : undefined,
     wrapTtlSeconds: exchange.wrapTtlSeconds,
-    guardLogin: (name, attempt) => guardLogin(exchange, name, attempt),
+    guardLogin: loginGuardOf(exchange),
     input: isUnjudged || exchange.endpoint?.takesAnyFields === true ? exchange.input : undefined,
     stream: exchange.request.stream,
   }

@@ -84,11 +84,10 @@ export class Approle implements LoginMethod {
     return typeof roleId === 'string' ? (await this.roles.findByRoleId(roleId))?.name : undefined
   }
 
-  /**
-   * Roles are read for each login, and the key of the digests never changes, so nothing is cached that a write could
-   * outdate.
-   */
-  changed(): void {}
+  /** Roles are read for each login: nothing else of them is cached. */
+  changed(path: string): void {
+    this.roles.changed(path)
+  }
 
   reset(): void {
     this.roles.reset()

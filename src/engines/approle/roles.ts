@@ -11,6 +11,7 @@ import { TOKEN_SETTINGS } from '../../api/login.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { keyedDigest } from '../../crypto/token-digest.ts'
 import { asciiLowerCase } from '../../lib/ascii.ts'
+import { CoherentCache } from '../../lib/coherent-cache.ts'
 import { count, flag, optional, text, texts } from '../../lib/member-kinds.ts'
 import type { World } from '../../lib/world.ts'
 import type { View, ViewTransaction } from '../../storage/sealed-storage.ts'
@@ -55,16 +56,21 @@ const PAGE = 500
 export class AppRoles {
   readonly #storage: View
   readonly #world: World
-  #salt: KeyObject | undefined
+  readonly #salt = new CoherentCache<KeyObject>(1)
 
   constructor(storage: View, world: World) {
     this.#storage = storage
     this.#world = world
   }
 
-  /** Forgets the key of the digests; the server is being sealed. */
+  /** Forgets the key of the digests if its entry changed; `path` is relative to the mount. */
+  changed(path: string): void {
+    if (path === SALT) this.reset()
+  }
+
+  /** Forgets the key of the digests. */
   reset(): void {
-    this.#salt = undefined
+    this.#salt.clear()
   }
 
   /** Returns the role by its name in any spelling, or undefined. */
@@ -249,26 +255,36 @@ export class AppRoles {
   }
 
   /**
-   * Returns the key of the digests. It is made once and never changes, since everything is stored under its digests.
+   * Returns the key of the digests. It is made once and stays, since everything is stored under its digests. But a
+   * cluster that follows another one, or a restored one, gets that one's in its place.
    */
   async #digestKey(): Promise<KeyObject> {
-    if (this.#salt !== undefined) return this.#salt
-    const stored = (await this.#storage.get(SALT)) ?? (await this.#makeSalt())
-    this.#salt = importSecret(stored)
-    stored.fill(0)
-    return this.#salt
+    return (await this.#salt.get(SALT, () => loadSalt(this.#storage))) ?? this.#makeSalt()
   }
 
   /** Makes the key, or returns the one that another request made first. */
-  #makeSalt(): Promise<Buffer> {
+  async #makeSalt(): Promise<KeyObject> {
     const fresh = this.#world.random.bytes(SALT_BYTES)
-    return this.#storage.transaction(async (tx) => {
-      const there = await tx.get(SALT)
-      if (there !== undefined) return there
-      tx.put(SALT, fresh)
-      return fresh
-    })
+    try {
+      return await this.#storage.transaction(async (tx) => {
+        const there = await loadSalt(tx)
+        if (there !== undefined) return there
+        tx.put(SALT, fresh)
+        return importSecret(fresh)
+      })
+    } finally {
+      fresh.fill(0)
+    }
   }
+}
+
+/** Reads the key of the digests; undefined if it was not made yet. */
+async function loadSalt(from: Pick<View, 'get'>): Promise<KeyObject | undefined> {
+  const stored = await from.get(SALT)
+  if (stored === undefined) return undefined
+  const key = importSecret(stored)
+  stored.fill(0)
+  return key
 }
 
 /** Names a secret id by itself or by its accessor. */

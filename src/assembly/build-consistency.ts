@@ -2,9 +2,11 @@
 import type { NodeRole } from '../api/node-role.ts'
 import { Consistency } from '../core/consistency.ts'
 import { CORE_FOLDER } from '../core/mount-entries.ts'
+import { decodeBase64 } from '../lib/base64.ts'
 import { Arrivals, type Progress } from '../replication/consistency/arrivals.ts'
 import { IndexKey } from '../replication/consistency/index-key.ts'
 import { DEFAULT_CONSISTENCY } from '../replication/consistency/settings.ts'
+import { readParted } from '../replication/set/changing-hands.ts'
 import { SETS_FOLDER } from '../replication/set/records.ts'
 import { transferPath } from '../replication/set/transfer-note.ts'
 import { systemScope } from '../storage/contract.ts'
@@ -33,6 +35,7 @@ export function buildConsistency(
       ? { position: () => store.position(), committedAfter: (index) => committedAfter(writer, index) }
       : { position: () => writes.positionNow(), committedAfter: (index) => writes.committedAfter(index) }
   const core = storage.storage.view(systemScope, CORE_FOLDER)
+  const sets = storage.storage.view(systemScope, SETS_FOLDER)
   return new Consistency({
     settings,
     key: new IndexKey(storage.storage, invalidation),
@@ -41,6 +44,10 @@ export function buildConsistency(
     clusterId,
     store,
     lostWrites: () => readLostWrites(core),
+    ownHistory: async () => {
+      const { isOwnLog = false, historyId = null } = (await readParted(sets, 'performance')) ?? {}
+      return isOwnLog && historyId !== null ? decodeBase64(historyId) : undefined
+    },
     isWhole: async () => (await store.get(TRANSFER)) === undefined,
     catchUp: () => writer?.catchUp(),
   })

@@ -15,16 +15,23 @@ const CHAIN = Buffer.alloc(16)
 const JUMP = 2 ** 20
 
 /** A secondary whose state the test changes; `commit` wakes who waits. */
-function stage() {
+function stage(awaited = 120) {
   const time = steppedTime(0)
-  const state = { index: 1, applied: 100, isWhole: true, gaps: [] as readonly Gap[] }
+  const state = {
+    index: 1,
+    shared: 0,
+    applied: 100,
+    isWhole: true,
+    gaps: [] as readonly Gap[],
+    own: undefined as Buffer | undefined,
+  }
   let committed = Promise.withResolvers<number>()
   const position = (): Position => ({
     index: state.index,
     chain: CHAIN,
     epoch: 1,
     historyId: CHAIN,
-    lastReplicatedIndex: 0,
+    lastReplicatedIndex: state.shared,
     lastLocalIndex: 0,
     origins: [{ family: 'performance', historyId: CHAIN, index: state.applied, chain: CHAIN }],
   })
@@ -36,18 +43,19 @@ function stage() {
     clusterId: () => 'here',
     store: { histories: async () => [] },
     lostWrites: async () => state.gaps,
+    ownHistory: async () => state.own,
     isWhole: async () => state.isWhole,
     catchUp: () => undefined,
   })
   const commit = async (changes: Partial<typeof state>) => {
-    Object.assign(state, changes, { index: state.index + 1 })
+    Object.assign(state, { index: state.index + 1, ...changes })
     const { resolve } = committed
     committed = Promise.withResolvers()
     resolve(state.index)
     await new Promise(setImmediate)
   }
   const noted = { index: 0, isLate: false }
-  const arriving = consistency.arrived({ historyId: '00', index: 120 }, noted)
+  const arriving = consistency.arrived({ historyId: '00', index: awaited }, noted)
   let isDone = false
   void arriving.then(() => {
     isDone = true
@@ -77,4 +85,20 @@ test('while all is compared nothing has come, whatever the place in the log', as
   await commit({ isWhole: true })
   await arriving
   assert.deepEqual([noted.isLate, time.waiting()], [false, []])
+})
+
+test('a former primary has its own log up to its end, and nothing in numbers that another one gives', async () => {
+  const { commit, isDone, arriving, noted } = stage()
+  await commit({ own: Buffer.alloc(16, 1), index: 2 * JUMP, shared: 119 })
+  assert.equal(isDone(), false, 'in another history it is another log')
+  await commit({ own: CHAIN, index: 119 })
+  assert.equal(isDone(), false, 'the log does not go so far')
+  await commit({ index: 121 })
+  await arriving
+  assert.deepEqual(noted, { index: 120, isLate: false })
+  const behind = stage(JUMP + 1)
+  await behind.commit({ own: CHAIN, index: JUMP + 10, shared: JUMP - 1 })
+  assert.equal(behind.isDone(), false, 'who was promoted begins there')
+  await behind.commit({ index: JUMP + 11, shared: JUMP })
+  await behind.arriving
 })

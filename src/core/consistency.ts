@@ -10,6 +10,7 @@ import { decodeIndex, encodeIndex, type IndexValue } from '../replication/consis
 import { type Gap, gapsOf, isLost } from '../replication/consistency/lost-writes.ts'
 import type { ConsistencySettings } from '../replication/consistency/settings.ts'
 import type { ReadStore } from '../storage/contract.ts'
+import { startAbove } from '../storage/log/histories.ts'
 import type { Position } from '../storage/peer-log.ts'
 import type { WireHeaders } from './exchange.ts'
 import type { WrittenAt } from './handed.ts'
@@ -41,6 +42,11 @@ export type ConsistencyParts = {
    * here is not: neither the changes up to there, nor what was lost before.
    */
   readonly isWhole: () => Promise<boolean>
+  /**
+   * The history that the log of a primary was in when it was demoted, until it applies something of another primary;
+   * undefined on other clusters.
+   */
+  readonly ownHistory: () => Promise<Buffer | undefined>
   /** As the pipeline has it. */
   readonly catchUp: () => Promise<void> | undefined
 }
@@ -99,19 +105,28 @@ export class Consistency {
     return `The primary has done this, but it was not here after ${heldMs} ms: this cluster may not show it yet`
   }
 
-  /** The value for an answer given at this position. A promise only if the key is not in memory. */
+  /** The value for an answer given at this position. A promise if something has to be read for it. */
   valueAt(position: Position, there: PrimaryWrites | undefined): string | undefined | Promise<string | undefined> {
-    const { role } = this
     const cluster = this.#parts.clusterId()
     // The request may have been the one that ended replication.
-    if (role === undefined || cluster === '') return undefined
-    const shared =
-      role === 'secondary' ? Math.max(appliedIn(position), there?.index ?? 0) : position.lastReplicatedIndex
-    const value = { cluster, local: position.index, replicated: shared }
+    if (this.role === undefined || cluster === '') return undefined
+    const encoded = (key: KeyObject | undefined, replicated: number): string | undefined =>
+      key && encodeIndex(key, { cluster, local: position.index, replicated })
     const key = this.#parts.key.get()
-    if (!(key instanceof Promise)) return encodeIndex(key, value)
+    const shared = this.#sharedAt(position, there)
+    if (!(key instanceof Promise) && typeof shared === 'number') return encoded(key, shared)
     // The write is done, so its answer does not fail for want of a header.
-    return key.then((found) => found && encodeIndex(found, value)).catch(() => undefined)
+    return Promise.all([key, shared]).then(
+      ([found, replicated]) => encoded(found, replicated),
+      () => undefined,
+    )
+  }
+
+  /** The last change of the set that this cluster shows at the position. */
+  #sharedAt(position: Position, there: PrimaryWrites | undefined): number | Promise<number> {
+    if (this.role === 'primary') return position.lastReplicatedIndex
+    if (there !== undefined && there.index > 0) return Math.max(appliedIn(position), there.index)
+    return this.#hasOwnLog(position).then((isOwn) => (isOwn ? position.lastReplicatedIndex : appliedIn(position)))
   }
 
   #waitOf(inconsistent: string | undefined): number {
@@ -142,9 +157,19 @@ export class Consistency {
     return this.role === 'secondary' ? this.#hasApplied(replicated, position) : replicated <= position.index
   }
 
-  /** True if this secondary shows the log of its primary up to there. */
-  #hasApplied(index: number, position: Position): boolean | Promise<boolean> {
-    return index <= appliedIn(position) && this.#parts.isWhole()
+  /** True if this secondary shows the log of the set up to there. */
+  async #hasApplied(index: number, position: Position): Promise<boolean> {
+    const isHere = index <= appliedIn(position) || (index <= endOfOwn(position) && (await this.#hasOwnLog(position)))
+    return isHere && this.#parts.isWhole()
+  }
+
+  /**
+   * True on a former primary whose log is that of its set still. In another history the log is another one: of a
+   * restore, or of a cluster that took the place of the former primary. The position is to be older than the look,
+   * since the first thing that another primary sends ends it.
+   */
+  async #hasOwnLog({ historyId }: Position): Promise<boolean> {
+    return (await this.#parts.ownHistory())?.equals(historyId) === true
   }
 
   /** @throws Refusal if one of the states is of a write that was lost */
@@ -161,6 +186,13 @@ export class Consistency {
 
 /** How far the log of the primary is applied here. */
 const appliedIn = ({ origins }: Position): number => origins.find(({ family }) => family === 'performance')?.index ?? 0
+
+/**
+ * How far a former primary has the log of its set. It writes on for itself, and may come to the numbers that a promoted
+ * cluster gives to changes of the set: those begin at a place above the last that it shared.
+ */
+const endOfOwn = ({ index, lastReplicatedIndex }: Position): number =>
+  Math.min(index, startAbove(lastReplicatedIndex) - 1)
 
 function readAll(key: KeyObject | undefined, texts: readonly string[]): readonly IndexValue[] {
   return texts.map((text) => {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { bodyText, type WireRequest } from '../../src/core/exchange.ts'
 import { POLICY } from '../fixtures/failing-over.ts'
 import { type Headers, wireRequest } from '../fixtures/memory-server.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { performanceServers } from '../fixtures/replicated-servers.ts'
 
 test('a performance secondary has the mounts, keys and policies of its primary, and none of its tokens', async () => {
@@ -55,6 +56,76 @@ test('4c.20: what an answer of the primary had is awaited on a secondary, until 
   const startMs = servers.time.nowMs
   const late = await send(secondary, 'GET', undefined, { index: headers?.['X-Vault-Index'] ?? '' })
   assert.deepEqual([late.status, servers.time.nowMs - startMs], [412, 100])
+})
+
+const FAMILY = 'sys/replication/performance'
+
+/** The primary is demoted while its secondary lacks the last write; with the indexes of the answers to all writes. */
+async function demotedAhead(seed: number) {
+  const { servers, primary, secondary } = await performanceServers(seed)
+  const send = (to: ReplicatedServer, method: string, path: string, index = '') => {
+    const request = wireRequest(method, path, method === 'GET' ? undefined : POLICY, to.rootToken ?? 'root')
+    const headers = index === '' ? request.headers : { ...request.headers, index }
+    return servers.time.until(to.server.node.core.handle({ ...request, headers }))
+  }
+  const written = async (to: ReplicatedServer, path: string): Promise<string> =>
+    (await send(to, 'POST', path)).headers?.['X-Vault-Index'] ?? assert.fail('it has one')
+  const read = async (to: ReplicatedServer, index: string, path = 'sys/policies/acl/before') => {
+    const answer = await send(to, 'GET', path, index)
+    if (answer.status < 400) return String(answer.status)
+    return `${answer.status}${bodyText(answer).includes('was lost') ? ' lost' : ''}`
+  }
+  const before = [
+    await written(primary, 'sys/policies/acl/before'),
+    await written(secondary, 'sys/policies/acl/handed'),
+    await written(secondary, 'auth/token/create'),
+    await written(primary, 'auth/token/create'),
+  ]
+  await servers.level(primary, secondary, 60_000, 'performance')
+  servers.cut(primary, secondary)
+  const ahead = await written(primary, 'sys/policies/acl/ahead')
+  await primary.must('POST', `${FAMILY}/primary/demote`)
+  return { servers, primary, secondary, written, read, before, ahead }
+}
+
+test('a demoted primary has what it and its set wrote, and its answers promise no less', async () => {
+  const { primary, secondary, written, read, before, ahead } = await demotedAhead(707)
+  for (const isRestarted of [false, true]) {
+    if (isRestarted) {
+      primary.kill()
+      await primary.restart(primary.server.shares[0])
+    }
+    const own = await written(primary, 'auth/token/create')
+    for (const index of [...before, ahead, own, `${before[2]},${own}`]) assert.equal(await read(primary, index), '200')
+    assert.deepEqual([await read(secondary, before[3] ?? ''), await read(secondary, own)], ['200', '412'])
+  }
+  await secondary.must('POST', `${FAMILY}/secondary/promote`, { force: true })
+  const there = await written(secondary, 'sys/policies/acl/there')
+  assert.equal(await read(primary, there), '412')
+})
+
+test('a demoted primary has nothing that was undone once it follows another, and what that one has', async () => {
+  const { servers, primary, secondary, written, read, before, ahead } = await demotedAhead(708)
+  const own = await written(primary, 'auth/token/create')
+  await secondary.must('POST', `${FAMILY}/secondary/promote`, { force: true })
+  const there = await written(secondary, 'sys/policies/acl/there')
+  servers.heal(primary, secondary)
+  const token = await servers.token(secondary, 'one', {}, 'performance')
+  await primary.must('POST', `${FAMILY}/secondary/update-primary`, { token })
+  const seen = new Set<string>()
+  for (let turn = 0; turn < 100; turn++) {
+    seen.add(await read(primary, ahead, 'sys/policies/acl/ahead'))
+    seen.add(await read(primary, there, 'sys/policies/acl/there'))
+    await servers.time.pass(5)
+  }
+  // What is named is there, or it is said that it is not.
+  assert.ok(!seen.has('404'))
+  await servers.level(secondary, primary, 60_000, 'performance')
+  for (const cluster of [primary, secondary]) {
+    for (const index of [...before, there]) assert.equal(await read(cluster, index), '200', cluster.name)
+    for (const index of [ahead, own]) assert.equal(await read(cluster, index), '412 lost', cluster.name)
+  }
+  assert.equal(await read(primary, there, 'sys/policies/acl/there'), '200')
 })
 
 test('what a secondary had its primary write is not taken for here while both compare what they have', async () => {

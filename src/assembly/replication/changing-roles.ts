@@ -207,7 +207,7 @@ export class ChangingRoles {
    */
   demote(family: ReplicationFamily): Promise<void> {
     return this.#alone(async () => {
-      const { view, world, handingOver, secondarySide } = this.#parts
+      const { view, store, world, handingOver, secondarySide } = this.#parts
       await this.#mustAllow(family, 'primary/demote')
       const isFenced = await view.transaction(async (tx) => (await readState(tx, family))?.isFenced ?? false)
       try {
@@ -218,7 +218,9 @@ export class ChangingRoles {
           this.#requireNobodyTakesPlace(family)
           if (!handingOver.isOn) throw new SetRefused(503, WRITES_AGAIN)
         }
-        const step = (): Promise<void> => view.transaction((tx) => demotePrimary(tx, family, world.clock.nowMs()))
+        const { historyId } = await store.position()
+        const demoted = { historyId, nowMs: world.clock.nowMs() }
+        const step = (): Promise<void> => view.transaction((tx) => demotePrimary(tx, family, demoted))
         // What a DR secondary has of a performance set comes with the log of its DR primary alone.
         await (family === 'dr' ? secondarySide.whileNothingComes('performance', step) : step())
       } catch (cause) {

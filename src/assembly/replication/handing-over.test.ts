@@ -150,7 +150,7 @@ test('the note goes with the role, and a cluster that is no primary has none', a
   const { cluster, start, isHandingOver } = await stage()
   const handingOver = start()
   await handingOver.begin('two')
-  await cluster.run((tx) => demotePrimary(tx, 'dr', NOW))
+  await cluster.run((tx) => demotePrimary(tx, 'dr', { historyId: Buffer.alloc(16), nowMs: NOW }))
   handingOver.drop()
   assert.equal(await isHandingOver(), false)
   await handingOver.begin('')

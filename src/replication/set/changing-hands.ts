@@ -18,6 +18,7 @@ import { requireKept, requireOperation, wipeButPast } from './primary-operations
 import { owesPurgeInPlace } from './purge-note.ts'
 import {
   addPromotion,
+  NOT_PARTED,
   PARTED,
   placeNote,
   putState,
@@ -123,16 +124,21 @@ export async function forgetFormer(tx: SetTransaction, family: ReplicationFamily
 /**
  * `primary/demote`: the cluster is a secondary without a primary. It stays in its set, and its data stay; authority and
  * registry go. Who took over stays known. Where another cluster was promoted as well, what that one wrote is missing
- * here. @throws SetRefused
+ * here. `historyId` is of the log. @throws SetRefused
  */
-export async function demotePrimary(tx: SetTransaction, family: ReplicationFamily, nowMs: number): Promise<void> {
+export async function demotePrimary(
+  tx: SetTransaction,
+  family: ReplicationFamily,
+  { historyId, nowMs }: { readonly historyId: Buffer; readonly nowMs: number },
+): Promise<void> {
   await requireOperation(tx, family, 'primary/demote')
   const state = await requireState(tx, family)
   const successor = await tx.get(setPath(family, 'successor'))
   await wipeButPast(tx, family)
   putState(tx, family, { ...state, mode: 'secondary', clusterAddress: '', isFenced: false, sinceMs: nowMs })
   if (successor !== undefined) tx.put(setPath(family, 'successor'), successor)
-  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog: true, isBehind: state.isFenced, fork: null }))
+  const parted = { isOwnLog: true, historyId: encodeBase64(historyId), isBehind: state.isFenced, fork: null }
+  tx.put(setPath(family, 'parted'), PARTED.encode(parted))
 }
 
 /**
@@ -147,7 +153,7 @@ export async function changePrimary(tx: SetTransaction, kept: KeptActivation, fo
   putState(tx, family, { ...state, setId, epoch: state.setId === setId ? Math.max(state.epoch, epoch) : epoch })
   putEntered(tx, kept)
   tx.delete(setPath(family, 'successor'))
-  tx.put(setPath(family, 'parted'), PARTED.encode({ isOwnLog: parted?.isOwnLog ?? false, isBehind: true, fork }))
+  tx.put(setPath(family, 'parted'), PARTED.encode({ ...NOT_PARTED, ...parted, isBehind: true, fork }))
 }
 
 /** The state of a secondary that may follow a primary of this set. @throws SetRefused */
@@ -193,16 +199,12 @@ export async function leavePrimary(tx: SetTransaction, family: ReplicationFamily
     'activation-receiver',
   ] as const)
     tx.delete(setPath(family, entry))
-  const next = {
-    isOwnLog: parted?.isOwnLog ?? false,
-    isBehind: isFollowing ? isBehind : (parted?.isBehind ?? isBehind),
-    fork: parted?.fork ?? null,
-  }
-  tx.put(setPath(family, 'parted'), PARTED.encode(next))
+  const next = isFollowing ? isBehind : (parted?.isBehind ?? isBehind)
+  tx.put(setPath(family, 'parted'), PARTED.encode({ ...NOT_PARTED, ...parted, isBehind: next }))
 }
 
 /** Where a secondary stands that left its primary, or was one; undefined: it has applied something of its primary. */
-export async function readParted(tx: SetReader, family: ReplicationFamily) {
+export async function readParted(tx: Pick<SetReader, 'get'>, family: ReplicationFamily) {
   const stored = await tx.get(setPath(family, 'parted'))
   return stored === undefined ? undefined : PARTED.decode(stored)
 }

@@ -8,6 +8,7 @@ import { readParted } from './changing-hands.ts'
 import type { SetName } from './peer-name.ts'
 import { wipeButPast, wipeFamily } from './primary-operations.ts'
 import {
+  NOT_PARTED,
   PARTED,
   putState,
   readState,
@@ -98,8 +99,5 @@ async function leaveAll(tx: SetTransaction, state: SetState): Promise<void> {
   await wipeButPast(tx, FAMILY)
   putState(tx, FAMILY, { ...state, mode: 'secondary', clusterAddress: '', isFenced: false })
   if (reach !== undefined) tx.put(setPath(FAMILY, 'reach'), reach)
-  tx.put(
-    setPath(FAMILY, 'parted'),
-    PARTED.encode({ isOwnLog: parted?.isOwnLog ?? false, isBehind: true, fork: parted?.fork ?? null }),
-  )
+  tx.put(setPath(FAMILY, 'parted'), PARTED.encode({ ...NOT_PARTED, ...parted, isBehind: true }))
 }

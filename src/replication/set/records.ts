@@ -159,11 +159,16 @@ export const placeOfNote = ({ historyId, index, chain }: ReturnType<typeof place
 export const PARTED = storedRecord('A secondary that has left its primary', {
   /** It was the primary itself: what it has is its own log, and not what it applied of another. */
   isOwnLog: flag,
+  /** The history of its own log when it was demoted; null where it was not, or that was not noted. */
+  historyId: otherwise(nullable(base64), null),
   /** Something of the primary was missing when it left, or that was not known. */
   isBehind: flag,
   /** Of its own log: up to where the cluster had it that took over; null where that is not known. */
   fork: nullable(PLACE),
 })
+
+/** What another such record begins with: the cluster has what it applied of its primary. */
+export const NOT_PARTED: RecordOf<typeof PARTED> = { isOwnLog: false, historyId: null, isBehind: false, fork: null }
 
 /** What the filter of a secondary lets it have (reach.ts). */
 export const REACH = storedRecord('What a filter lets this cluster have', {

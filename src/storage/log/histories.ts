@@ -80,7 +80,8 @@ export function nextHistory(position: Position, { id, knownIndex, knownEpoch }: 
  */
 export const indexOfOtherData = (highest: number): number => (Math.floor(highest / INDEX_GAP) + 2) * INDEX_GAP
 
-const startAbove = (index: number): number => (Math.floor(index / INDEX_GAP) + 1) * INDEX_GAP
+/** Where a promotion begins of which nothing is known to be in use above this index. */
+export const startAbove = (index: number): number => (Math.floor(index / INDEX_GAP) + 1) * INDEX_GAP
 
 /**
  * True if a record behind `from` is kept no more. The first of a history follows its parent, far below it: who stands

@@ -10,8 +10,9 @@ import { DONE, type RequestInfo } from '../api/request.ts'
 import { type Shapes, text } from '../api/shape.ts'
 import { own } from '../lib/own.ts'
 import type { View, ViewTransaction } from '../storage/sealed-storage.ts'
-import { type AskedAlias, deleteAliasById, writeAlias } from './aliases.ts'
+import { deleteAliasById, writeAlias } from './aliases.ts'
 import { ALIAS_SHAPE, aliasBody, GROUP_ALIAS, groupAliasBody, type MountOf } from './answers.ts'
+import type { SoughtAlias } from './asked-alias.ts'
 import type { Alias } from './entries.ts'
 import { type AliasedGroup, aliasedIn, findAliased, takeAlias, writeGroupAlias } from './group-aliases.ts'
 import { createGroup } from './groups.ts'
@@ -99,8 +100,6 @@ const txSeen = <T extends ViewTransaction>(tx: T, sight: Sight): T => (sight ===
 
 /** What of the request decides about a write, besides its fields. */
 type Asked = Pick<RequestInfo, 'namespace' | 'caller' | 'sight'>
-/** The alias that a request names, and what it sees. */
-type SoughtAlias = AskedAlias & Pick<RequestInfo, 'sight'>
 type AliasArgs = {
   readonly id?: string
   readonly mount_accessor?: string

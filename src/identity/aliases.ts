@@ -4,6 +4,7 @@ import { fail } from '../api/errors.ts'
 import type { MountEntry } from '../api/mount.ts'
 import { splitId } from '../api/namespace.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
+import { type AskedAlias, loginMount, NO_ALIAS, requireMountIn } from './asked-alias.ts'
 import type { Alias } from './entries.ts'
 import type { Halves } from './halves.ts'
 import { newStamp, setLoginGroups } from './memberships.ts'
@@ -33,9 +34,6 @@ export type AliasChange = {
   readonly customMetadata?: Texts | undefined
 }
 
-/** The alias that a request names, of the namespace of the request; `id` undefined: it is named otherwise, or new. */
-export type AskedAlias = { readonly namespaceId: string; readonly id: string | undefined }
-
 /** A new alias at a mount, not stored yet. It is local if its mount is, and of the namespace of its entity. */
 export function newAlias(
   { world }: IdentityParts,
@@ -58,24 +56,6 @@ export function newAlias(
     updatedAtMs: nowMs,
     ...given,
   }
-}
-
-/** The login mount with this accessor. @throws Refusal naming the field, if there is none */
-export function loginMount({ mountOf }: IdentityParts, field: string, accessor: string): MountEntry {
-  const mount = mountOf(accessor)
-  if (mount?.kind === 'auth') return mount
-  throw fail('field_invalid', [field, 'no login mount has this accessor: sys/auth lists them'])
-}
-
-/**
- * Checks the mount that an alias is to have. One that it has already may have moved to another namespace since: who
- * logs in there is still the same entity.
- * @throws Refusal if the mount is in another namespace than the request
- */
-export function requireMountIn(namespaceId: string, mount: MountEntry, present: string | undefined): void {
-  // Wire text.
-  if (mount.namespace !== namespaceId && mount.accessor !== present)
-    throw fail('other_namespace', ['matching mount is in a different namespace than request'])
 }
 
 /**
@@ -228,18 +208,19 @@ export async function deleteAliasById(
 export async function writeAlias(
   parts: IdentityParts,
   tx: Halves,
-  { namespaceId, id }: AskedAlias,
+  asked: AskedAlias,
   change: AliasChange,
   makeEntity: () => Promise<string>,
   requireRight: (aliasId: string) => void = () => {},
 ): Promise<Alias> {
+  const { namespaceId, id, sight = 'all' } = asked
   const byId = id === undefined ? undefined : await aliasIn(tx, namespaceId, id)
-  if (id !== undefined && byId === undefined) throw fail('field_invalid', ['id', 'no alias has this id'])
+  if (id !== undefined && byId === undefined) throw fail('field_invalid', ['id', NO_ALIAS[sight]])
   const name = change.name ?? byId?.name
   const accessor = change.mountAccessor ?? byId?.mountAccessor
   if (name === undefined) throw fail('field_missing', ['name'])
   if (accessor === undefined) throw fail('field_missing', ['mount_accessor'])
-  const mount = loginMount(parts, 'mount_accessor', accessor)
+  const mount = loginMount(parts, accessor, asked)
   requireMountIn(namespaceId, mount, byId?.mountAccessor)
   const there = await findAliasAt(tx, mount, parts.digest(checkAliasName('name', name)))
   if (byId !== undefined && there !== undefined && there.id !== byId.id) {

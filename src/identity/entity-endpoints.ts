@@ -107,7 +107,8 @@ const merge = endpoint({
   summary: 'Merges entities into another one, which takes over their aliases, and deletes them',
   describe:
     'Policies, metadata and groups of the deleted entities are not taken over, and their tokens lose all ' +
-    'access. Later logins by the moved aliases belong to the remaining entity.',
+    'access. Later logins by the moved aliases belong to the remaining entity. An alias that a performance secondary ' +
+    'has at a local mount of its own is not moved: who logs in by it next gets an entity of his own.',
   fields: {
     from_entity_ids: strings('IDs of the entities to merge and delete', { required: true }),
     to_entity_id: string('ID of the entity to merge into', { required: true }),

@@ -1,7 +1,7 @@
 // The names by which login methods know external groups. Each function works inside a transaction of the caller.
 import { fail } from '../api/errors.ts'
 import type { ViewTransaction } from '../storage/sealed-storage.ts'
-import { type AskedAlias, loginMount, requireMountIn } from './aliases.ts'
+import { type AskedAlias, loginMount, requireMountIn } from './asked-alias.ts'
 import type { Group, GroupAlias } from './entries.ts'
 import { newStamp } from './memberships.ts'
 import { checkAliasName, newId } from './names.ts'
@@ -53,18 +53,19 @@ export async function aliasedIn(from: From, namespaceId: string, aliasId: string
 export async function writeGroupAlias(
   parts: IdentityParts,
   tx: ViewTransaction,
-  { namespaceId, id }: AskedAlias,
+  asked: AskedAlias,
   change: GroupAliasChange,
   makeGroup: () => Promise<Group>,
   requireRight: (aliasId: string) => void = () => {},
 ): Promise<{ readonly group: AliasedGroup; readonly stale: readonly string[] }> {
+  const { namespaceId, id } = asked
   const byId = id === undefined ? undefined : await aliasedIn(tx, namespaceId, id)
   if (id !== undefined && byId === undefined) throw fail('field_invalid', ['id', 'no group alias has this id'])
   const name = change.name ?? byId?.alias.name
   const accessor = change.mountAccessor ?? byId?.alias.mountAccessor
   if (name === undefined) throw fail('field_missing', ['name'])
   if (accessor === undefined) throw fail('field_missing', ['mount_accessor'])
-  requireMountIn(namespaceId, loginMount(parts, 'mount_accessor', accessor), byId?.alias.mountAccessor)
+  requireMountIn(namespaceId, loginMount(parts, accessor, asked), byId?.alias.mountAccessor)
   const there = await findGroupOfAliasAt(tx, accessor, parts.digest(checkAliasName('name', name)))
   if (byId !== undefined && there !== undefined && there.id !== byId.id)
     throw fail('field_invalid', ['name', `the group ${there.id} has this alias at this mount: delete that one first`])

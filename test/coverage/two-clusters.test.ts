@@ -655,6 +655,23 @@ test('S8: a primary that is one no more, or is sealed, takes nothing', async () 
   other.close()
 })
 
+test('S8: guesses on a secondary that has a login mount, and nothing in it yet, are counted there', async () => {
+  const other = await startTwoClusters()
+  const { primary, secondary } = other
+  await primary.call('POST', 'sys/auth/approle', { type: 'approle' })
+  await other.follow()
+  await primary.call('POST', 'auth/approle/role/r', {})
+  const { role_id } = (await primary.call('GET', 'auth/approle/role/r/role-id')).body.data ?? {}
+  await primary.call('POST', 'auth/approle/role/r/custom-secret-id', { secret_id: 'a-right-one' })
+  const logIn = async (secret_id: string) =>
+    (await secondary.call('POST', 'auth/approle/login', { role_id, secret_id }, '')).status
+  const statuses: number[] = []
+  for (const guess of ['1', '2', '3', '4', '5', 'a-right-one']) statuses.push(await logIn(guess))
+  assert.deepEqual(statuses, [400, 400, 400, 400, 400, 403])
+  assert.deepEqual(other.handed(), [])
+  other.close()
+})
+
 test('S8: an answer that does not come in time may have been carried out, and the refusal says so', async () => {
   const time = steppedTime(0)
   const line = new HandingLine(() => new Promise(() => {}))

@@ -266,9 +266,10 @@ export const SERVER_REFUSALS = {
     status: 503,
     message: (primaryAddress: string) =>
       `The primary${primaryAddress === '' ? '' : `, at ${primaryAddress},`} is one no more, or is about to be none: ` +
-      'nothing was written',
+      'the request was not carried out, or not to its end',
     remedy:
-      'Send the request again once this cluster follows the new primary. It finds one that took over by itself; ' +
+      'Read what the request was to change, if that takes many writes. Send it again once this cluster follows the ' +
+      'new primary: it finds one that took over by itself, and ' +
       'sys/replication/performance/secondary/update-primary leads it to any other.',
   },
   primary_busy: {

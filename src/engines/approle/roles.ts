@@ -146,9 +146,11 @@ export class AppRoles {
     }
   }
 
-  /** Returns the role that has this role id, with its name. */
+  /** Returns the role that has this role id, with its name. It writes nothing: whoever logs in may ask. */
   async findByRoleId(roleId: string): Promise<{ readonly name: string; readonly role: AppRole } | undefined> {
-    const name = (await this.#storage.get(`role-id/${keyedDigest(await this.#digestKey(), roleId)}`))?.toString()
+    const salt = await this.#knownDigestKey()
+    if (salt === undefined) return undefined
+    const name = (await this.#storage.get(`role-id/${keyedDigest(salt, roleId)}`))?.toString()
     const role = name === undefined ? undefined : await this.find(name)
     return name === undefined || role === undefined || role.roleId !== roleId ? undefined : { name, role }
   }
@@ -259,7 +261,12 @@ export class AppRoles {
    * cluster that follows another one, or a restored one, gets that one's in its place.
    */
   async #digestKey(): Promise<KeyObject> {
-    return (await this.#salt.get(SALT, () => loadSalt(this.#storage))) ?? this.#makeSalt()
+    return (await this.#knownDigestKey()) ?? this.#makeSalt()
+  }
+
+  /** Undefined where there is no role yet. */
+  async #knownDigestKey(): Promise<KeyObject | undefined> {
+    return this.#salt.get(SALT, () => loadSalt(this.#storage))
   }
 
   /** Makes the key, or returns the one that another request made first. */

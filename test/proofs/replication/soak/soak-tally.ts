@@ -25,7 +25,7 @@ const ALLOWED: readonly RegExp[] = [
   /^Vault is sealed$/,
   /^This (?:cluster|node) /,
   /^The primary\b.* cannot be reached: nothing was written$/,
-  /^The primary\b.* is one no more, or is about to be none: nothing was written$/,
+  /^The primary\b.* is one no more, or is about to be none: the request was not carried out, or not to its end$/,
   /^The primary\b.* has as much to do for this cluster as it takes at once: nothing was written$/,
   /^The primary\b.* gave no answer in time: whether the request was carried out is not known$/,
   /^The request took too long; whether it was carried out is not known$/,

@@ -154,7 +154,7 @@ export interface Mounts {
   typesOf(kind: MountKind): readonly string[]
   /** All mounts of a namespace, those that it always has included; not those of namespaces below. */
   list(of: Namespace, sight?: Sight): readonly MountEntry[]
-  /** The mounts of all namespaces. */
+  /** The mounts of all namespaces; those that are found by their path come behind those that others hide. */
   all(): readonly MountEntry[]
   /** The mount at exactly this path of the namespace. */
   find(within: Namespace, path: string, sight?: Sight): MountEntry | undefined

@@ -100,9 +100,11 @@ export class MountTable implements Mounts {
       .sort((a, b) => (a.path < b.path ? -1 : 1))
   }
 
-  /** All mounts of all namespaces. */
+  /** All mounts of all namespaces, those first that are not found by their path: another one hides them. */
   all(): readonly MountEntry[] {
-    return [...this.#placed.shown()].map(({ entry }) => entry)
+    const shown = new Set(this.#placed.shown())
+    const hidden = [...this.#placed.all()].filter((one) => !shown.has(one))
+    return [...hidden, ...shown].map(({ entry }) => entry)
   }
 
   /** All mounts that are served now. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROOT } from '../../src/api/namespace.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
-import { performanceServers } from '../fixtures/replicated-servers.ts'
+import { performanceServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
 import { servingBeside } from '../fixtures/serving-node.ts'
 
 const SHARED = { type: 'transit' }
@@ -286,6 +286,49 @@ test('T79: a local mount is not made at, around or within the path of a shared o
   }
 })
 
+/** The secondary becomes the primary, and the former primary its secondary. */
+async function swap(servers: ReplicatedServers, former: ReplicatedServer, next: ReplicatedServer): Promise<void> {
+  const path = 'sys/replication/performance'
+  await next.must('POST', `${path}/secondary/promote`, {})
+  await former.must('POST', `${path}/primary/demote`, {})
+  const { body } = await former.must('POST', `${path}/secondary/generate-public-key`)
+  const key = { secondary_public_key: body.data?.secondary_public_key }
+  const token = await servers.token(next, former.name, key, 'performance')
+  await former.must('POST', `${path}/secondary/update-primary`, { token })
+  await servers.level(next, former, 60_000, 'performance')
+}
+
+test('T79: a shared mount that a local one of the primary hides serves aliases and filters as any other', async () => {
+  const { servers, primary: former, secondary } = await started(24)
+  for (const path of ['sys/mounts/own', 'sys/mounts/other']) await secondary.must('POST', path, LOCAL)
+  await secondary.must('POST', 'sys/auth/up', { type: 'userpass', local: true })
+  for (const path of ['sys/mounts/own', 'sys/mounts/other', 'sys/mounts/third']) await former.must('POST', path, SHARED)
+  await former.must('POST', 'own/keys/k')
+  await former.must('POST', 'sys/auth/up', { type: 'userpass' })
+  await swap(servers, former, secondary)
+  const level = () => servers.level(secondary, former, 60_000, 'performance')
+
+  const accessor = (await former.must('GET', 'sys/auth/up')).body.data?.accessor
+  const made = await former.must('POST', 'identity/entity-alias', { name: 'ann', mount_accessor: accessor })
+  await level()
+  const alias = await former.must('GET', `identity/entity-alias/id/${made.body.data?.id}`)
+  assert.deepEqual([alias.body.data?.mount_accessor, alias.body.data?.mount_path], [accessor, 'auth/up/'])
+
+  const policy = 'path "*" { capabilities = ["create", "read", "update", "list"] }'
+  await secondary.must('POST', 'sys/policies/acl/all', { policy })
+  await level()
+  const { auth } = (await former.must('POST', 'auth/token/create', { policies: ['all'] })).body
+  const token = (auth as { readonly client_token: string }).client_token
+  const filter = { mode: 'deny', paths: ['other', 'third'] }
+  await secondary.must('POST', `sys/replication/performance/primary/paths-filter/${former.name}`, filter)
+  await servers.time.pass(5_000)
+  const asked = async (method: string, path: string, body?: object) =>
+    (await former.call(method, path, body, token)).status
+  assert.equal((await asked('POST', 'own/keys/k/rotate', {})) < 300, true)
+  assert.equal((await asked('POST', 'own/keys/new', {})) < 300, true)
+  for (const path of ['other', 'third']) assert.equal(await asked('GET', `${path}/keys/k`), 404, path)
+})
+
 test('T79: a secondary changes the shared mount that a local one of its new primary hides, not that one', async () => {
   const { servers, primary: former, secondary, level } = await started(8)
   await secondary.must('POST', 'sys/mounts/own', LOCAL)
@@ -299,13 +342,7 @@ test('T79: a secondary changes the shared mount that a local one of its new prim
   const login = await secondary.must('POST', 'auth/up/login/ann', { password: 'x' }, '')
   const token = String((login.body.auth as { readonly client_token: string }).client_token)
 
-  await secondary.must('POST', 'sys/replication/performance/secondary/promote', {})
-  await former.must('POST', 'sys/replication/performance/primary/demote', {})
-  const { body } = await former.must('POST', 'sys/replication/performance/secondary/generate-public-key')
-  const key = { secondary_public_key: body.data?.secondary_public_key }
-  const activation = await servers.token(secondary, 'one', key, 'performance')
-  await former.must('POST', 'sys/replication/performance/secondary/update-primary', { token: activation })
-  await servers.level(secondary, former, 60_000, 'performance')
+  await swap(servers, former, secondary)
 
   const localOnes = async () =>
     await Promise.all(

@@ -106,7 +106,9 @@ function requirePath({ mounts, namespaces }: FilterSystem, given: string): strin
   const namespace = namespaces.byPath(path)
   if (namespace !== undefined) return path
   const inside = namespaces.around(path)
-  const entry = mounts.find(inside, path.slice(inside.path.length))
+  const within = path.slice(inside.path.length)
+  // A shared mount that a local one hides here goes to secondaries as any other.
+  const entry = mounts.find(inside, within, 'shared') ?? mounts.find(inside, within)
   if (entry === undefined) throw fail('field_invalid', ['paths', `names no mount and no namespace: ${path}`])
   if (entry.local) throw fail('field_invalid', ['paths', `names a local mount, which no secondary gets: ${path}`])
   if (SYSTEM_TYPES.has(entry.type)) throw fail('field_invalid', ['paths', `names a mount of the system: ${path}`])

@@ -47,7 +47,7 @@ test('what a local alias or mount cannot be used for is refused with a sentence 
   assert.equal((await secondary.must('GET', local)).body.data?.mount_accessor, own)
 })
 
-test('a merge takes no local alias of a secondary along: who logs in there has an entity of his own again', async () => {
+test('a merge takes no local alias of a secondary along: who logs in there gets an entity of his own', async () => {
   const { primary, secondary, level, login, entity, aliasesOf } = await started(8)
   const { client_token: before } = await login()
   const into = String((await primary.must('POST', 'identity/entity', { name: 'into' })).body.data?.id)

@@ -92,6 +92,10 @@ for (const role of POWERLESS) {
     const refused = await secondary.call('POST', 'sys/policies/acl/p', policy)
     assert.equal(refused.status, 503)
     assert.match(errorsOf(refused), /its primary does, at https:\/\/other\.test:8200/)
+    await primary.node.changeRole({ role: { ...ACTIVE_PRIMARY, ...role }, primaryAddress: '' })
+    const nobody = await secondary.call('POST', 'sys/policies/acl/p', policy)
+    assert.equal(nobody.status, 503)
+    assert.match(errorsOf(nobody), /^The primary, at https:\/\/primary\.test:8200, is one no more, or is about/)
   })
 }
 

@@ -47,10 +47,13 @@ const UNANSWERED = {
   silent: 'primary_silent',
 } as const satisfies Record<Exclude<AskOutcome['kind'], 'answer'>, ErrorCode>
 
-/** What the primary says of its own state: a client of this cluster would take it for the state of this one. */
-const STATES_OF_PRIMARY: Readonly<Partial<Record<ErrorCode, 'primary_unreachable' | 'primary_leaves'>>> = {
-  sealed: 'primary_unreachable',
-  not_primary: 'primary_leaves',
+/**
+ * What the primary says of its own state: a client of this cluster would take it for the state of this one. A primary
+ * that knows who took over says where, which is as true here.
+ */
+function stateOfPrimary({ code, message }: Refusal): 'primary_unreachable' | 'primary_leaves' | undefined {
+  if (code === 'sealed') return 'primary_unreachable'
+  return code === 'not_primary' && !/, at \S+$/.test(message) ? 'primary_leaves' : undefined
 }
 
 /** Parts of the secondary's end. */
@@ -90,7 +93,7 @@ export class PrimaryLink implements PrimaryOverLink {
     try {
       return PRIMARY_CALLS[name](unpackedAnswer(name, asked.body)) as ReturnType<Calls[N]>
     } catch (cause) {
-      const code = cause instanceof Refusal ? STATES_OF_PRIMARY[cause.code] : undefined
+      const code = cause instanceof Refusal ? stateOfPrimary(cause) : undefined
       throw code === undefined ? cause : fail(code, [address], cause)
     }
   }

@@ -61,10 +61,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const identities = new IdentityStore(storage, invalidation, {
     world,
     digest: (text) => sha256(Buffer.from(text)).toString('hex'),
-    mountOf: (accessor) =>
-      mounts()
-        .all()
-        .find((entry) => entry.accessor === accessor),
+    mountOf: (accessor) => mounts().withAccessor(accessor),
     published: pluginIdentity,
     unlessGoing: (namespaceId) => unlessGoing(rooms.namespaces, namespaceId),
     orPrimary: sharedEntities({ toPrimary, primaryAddress, consistency }),

@@ -107,6 +107,12 @@ export class MountTable implements Mounts {
     return [...hidden, ...shown].map(({ entry }) => entry)
   }
 
+  /** The mount with this accessor, also where another one hides it. */
+  withAccessor(accessor: string): MountEntry | undefined {
+    for (const { entry } of this.#placed.all()) if (entry.accessor === accessor) return entry
+    return undefined
+  }
+
   /** All mounts that are served now. */
   mounted(): Iterable<Mounted> {
     return this.#placed.all()

@@ -10,7 +10,7 @@ import { StorageFull, WriteNotAllowed } from '../../../storage/errors.ts'
 import type { Transit } from '../transit.ts'
 import { CLUSTER_LIVES, CLUSTER_LIVES_COUNT, CLUSTER_USE, CLUSTER_USE_FOLDER } from './cluster-use.ts'
 import type { AllowanceCall } from './message-count-store.ts'
-import { MESSAGE_COUNT } from './message-ledger.ts'
+import { CLUSTERS, CLUSTERS_RECORD, MESSAGE_COUNT } from './message-ledger.ts'
 import { MESSAGE_LIMITS } from './message-limits.ts'
 
 const { most, block, freeShare } = MESSAGE_LIMITS
@@ -286,6 +286,19 @@ test('a start counts what was left as sealed, and a version that is made later h
   await last.client.write('keys/k/rotate')
   await last.client.write('encrypt/k', { plaintext })
   assert.deepEqual(await counts(last), { 1: 6 * OF_A_START, 2: OF_A_START })
+})
+
+test('S6 a version counts the clusters that are gone from the store, not those from before a restore', async () => {
+  const mounted = mountTransit()
+  const goneAre = (gone: number) => mounted.view.plant(CLUSTERS, CLUSTERS_RECORD.encode({ clusters: [], gone }))
+  const aheadOf = async (name: string) => {
+    await mounted.client.write(`keys/${name}`)
+    return ((await mounted.transit.keys.find(name)) ?? assert.fail()).header.versions[0]?.aheadFrom
+  }
+  goneAre(5)
+  assert.equal(await aheadOf('before'), 5)
+  goneAre(2)
+  assert.equal(await aheadOf('restored'), 2)
 })
 
 test('what cannot be stored is not used: a full device refuses when nothing is left, and not before', async () => {

@@ -121,8 +121,8 @@ type MessageCountParts = ExhaustedParts & {
 /** Answers the counters of all threads (message-counter.ts), for one mount. */
 export class MessageCountStore {
   readonly #parts: MessageCountParts
-  /** What versions that are made now have nothing to do with. */
-  #since: Promise<CountedSince> | undefined
+  /** The lives that versions that are made now have nothing to do with. */
+  #livesSince: Promise<CountedSince> | undefined
   /** Lives are given one at a time: two threads must not take the same spare one. */
   readonly #lifeQueue = new OneAtATime()
   /** Lives that are stored, and that no thread has yet. */
@@ -141,7 +141,7 @@ export class MessageCountStore {
 
   /** Forgets what is cached: another cluster may have begun here. */
   reset(): void {
-    this.#since = undefined
+    this.#livesSince = undefined
     this.#spareLives = 0
     this.#isNamed = false
     this.#left.calls = 0
@@ -170,21 +170,24 @@ export class MessageCountStore {
     this.#left.next = Math.min(2 * this.#left.next, MOST_LEFT_OUT)
   }
 
-  /** Returns what the header of a version that is made now says of its count: only later lives can seal with it. */
-  since(): Promise<CountedSince> {
-    this.#since ??= this.#readSince().catch((cause: unknown) => {
-      this.#since = undefined
+  /**
+   * Returns what the header of a version that is made now says of its count: only later lives can seal with it. The
+   * lives are those before the first one of this thread. The blocks of clusters that are gone are read each time: they
+   * become fewer if the primary was restored, or if another took its place that had not got them.
+   */
+  async since(): Promise<CountedSince> {
+    this.#livesSince ??= this.#readLivesSince().catch((cause: unknown) => {
+      this.#livesSince = undefined
       throw cause
     })
-    return this.#since
+    const lives = await this.#livesSince
+    const { gone } = await readClusters(this.#parts.storage)
+    return gone === 0 ? lives : { ...lives, aheadFrom: gone }
   }
 
-  async #readSince(): Promise<CountedSince> {
-    const { lives, oldLives, cluster, clusters } = await readMountStanding(this.#parts.storage)
-    return {
-      ...(lives + oldLives === 0 ? {} : { countedFrom: lives, countedBy: cluster }),
-      ...(clusters.gone === 0 ? {} : { aheadFrom: clusters.gone }),
-    }
+  async #readLivesSince(): Promise<CountedSince> {
+    const { lives, oldLives, cluster } = await readMountStanding(this.#parts.storage)
+    return lives + oldLives === 0 ? {} : { countedFrom: lives, countedBy: cluster }
   }
 
   /**

@@ -1,16 +1,26 @@
 // What a primary does for its callers while others follow it. All of them share one machine here, which takes more of a
 // primary than the work for them: so its own processor time is told too.
 
-import { cpuMicroseconds } from '../../test/fixtures/process-figures.ts'
+import { availableParallelism } from 'node:os'
+import { cpuMicroseconds, threadMicroseconds } from '../../test/fixtures/process-figures.ts'
 import type { Cluster } from '../../test/fixtures/real-cluster.ts'
 import { median, ratio } from '../report.ts'
 import { creates, encrypts, type Figure, type Stage } from './stage.ts'
 
 const CONNECTIONS = 16
 const WARM_UP_SECONDS = 2
+const MICROSECONDS_PER_SECOND = 1_000_000
+
+/** The thread of a server that serves its links. */
+const LINK_THREAD = 'linking'
 
 /** Requests a second, and processor time of the server for each. */
-export type Rate = { readonly perSecond: number; readonly cpuMicroseconds: number }
+export type Rate = {
+  readonly perSecond: number
+  readonly cpuMicroseconds: number
+  /** Processor time of the thread of the links, in microseconds a second. */
+  readonly linkPerSecond: number
+}
 
 /** Creations and encryptions with each number of secondaries, and at the end with none again. */
 export async function measureThroughput(stage: Stage): Promise<Figure[]> {
@@ -92,7 +102,17 @@ async function encryptBeside(
       what: `${what}: with to without, rate, CPU`,
       figure: [ratioOf((rate) => rate.perSecond), ratioOf((rate) => rate.cpuMicroseconds)].join(', '),
     },
+    {
+      what: `${what}: the link of the primary, for a write, and of the cores`,
+      figure: linkText(median(of(followed).map(({ linkPerSecond }) => linkPerSecond)), perSecond),
+    },
   ]
+}
+
+/** What a primary with as many cores for itself would lack for encryptions: the secondary has a machine of its own. */
+function linkText(linkPerSecond: number, writes: number): string {
+  const share = linkPerSecond / (availableParallelism() * MICROSECONDS_PER_SECOND)
+  return `${(linkPerSecond / writes).toFixed(0)} µs, ${(share * 100).toFixed(1)} %`
 }
 
 /** Compiled code and caches are there before anything is measured. */
@@ -107,12 +127,15 @@ async function warm(stage: Stage, primary: Cluster): Promise<void> {
 /** The rate of a load over a stretch of time. */
 export async function rateOf(stage: Stage, primary: Cluster, order: ReturnType<typeof encrypts>): Promise<Rate> {
   const load = await stage.load({ ...order, connections: CONNECTIONS })
-  const [startMs, cpu] = [performance.now(), cpuMicroseconds(primary.pid)]
+  const { pid } = primary
+  const [startMs, cpu, link] = [performance.now(), cpuMicroseconds(pid), threadMicroseconds(pid, LINK_THREAD)]
   await stage.pause()
   const { answeredMs } = await load.end()
-  const used = cpuMicroseconds(primary.pid) - cpu
+  const used = cpuMicroseconds(pid) - cpu
+  const linkUsed = threadMicroseconds(pid, LINK_THREAD) - link
   const { length } = answeredMs
-  return { perSecond: (length * 1_000) / (performance.now() - startMs), cpuMicroseconds: used / length }
+  const seconds = (performance.now() - startMs) / 1_000
+  return { perSecond: length / seconds, cpuMicroseconds: used / length, linkPerSecond: linkUsed / seconds }
 }
 
 /** Medians. */

@@ -85,18 +85,24 @@ test('however many wait in vain, one wait for a commit is left', async () => {
   assert.equal(await last, true)
 })
 
-test('a place that is reached without a commit is seen at the last look', async () => {
+test('a place that is reached without a commit is seen soon, by looks that wait for one commit', async () => {
   const time = steppedTime(0)
   const { store } = stage()
   const position = await store.position()
   let isThere = false
-  const arrivals = new Arrivals({ position: () => position, committedAfter: () => new Promise(() => {}) }, time.timers)
-  const waiting = arrivals.wait(() => isThere, 100)
+  let commits = 0
+  const committedAfter = (): Promise<number> => {
+    commits++
+    return new Promise(() => {})
+  }
+  const arrivals = new Arrivals({ position: () => position, committedAfter }, time.timers)
+  const waiting = arrivals.wait(() => isThere, 1_000)
   await time.advance(0)
-  await time.advance(10)
+  for (let look = 0; look < 3; look++) await time.advance(20)
   isThere = true
-  await time.advance(90)
+  await time.advance(20)
   assert.equal(await waiting, true)
+  assert.deepEqual([commits, arrivals.size], [1, 0])
 })
 
 test('when the store closes nobody waits on, and whoever comes later is told', async () => {

@@ -1,5 +1,6 @@
 // Waits, on one thread, until the store has come to some place. All who wait share one wait for the next commit, so
-// that those who gave up leave nothing behind where nothing is committed for long.
+// that those who gave up leave nothing behind where nothing is committed for long. A place of a peer's log can be
+// reached without a commit, where nothing up to it was for this cluster: so they look from time to time as well.
 import type { Timers } from '../../lib/world.ts'
 import type { Position } from '../../storage/peer-log.ts'
 
@@ -16,12 +17,17 @@ type Waiter = {
   readonly end: (isThere: boolean) => void
 }
 
+/** From one look to the next, while somebody waits and nothing is committed. */
+const LOOK_MS = 20
+
 /** Those of one thread who wait. */
 export class Arrivals {
   readonly #progress: Progress
   readonly #timers: Pick<Timers, 'after'>
   readonly #waiting = new Set<Waiter>()
   #isFollowing = false
+  /** The commit that is waited for. */
+  #commit: Promise<unknown> | undefined
 
   constructor(progress: Progress, timers: Pick<Timers, 'after'>) {
     this.#progress = progress
@@ -55,7 +61,6 @@ export class Arrivals {
     }
   }
 
-  /** A place of a peer's log can be reached without a commit, where nothing in between was for this cluster. */
   async #lookLast({ isThere, end }: Waiter): Promise<void> {
     try {
       end(await isThere(await this.#progress.position()))
@@ -70,14 +75,40 @@ export class Arrivals {
     try {
       while (this.#waiting.size > 0) {
         const position = await this.#progress.position()
-        for (const { isThere, end } of this.#waiting) if (await isThere(position)) end(true)
-        await this.#progress.committedAfter(position.index)
+        for (const waiter of this.#waiting) if (await waiter.isThere(position)) this.#end(waiter, true)
+        if (this.#waiting.size > 0) await this.#next(position.index)
       }
     } catch {
       // The store is closed, or writes no more: nothing arrives in it.
-      for (const { end } of this.#waiting) end(false)
+      for (const waiter of this.#waiting) this.#end(waiter, false)
     } finally {
       this.#isFollowing = false
     }
+  }
+
+  #end(waiter: Waiter, isThere: boolean): void {
+    this.#waiting.delete(waiter)
+    waiter.end(isThere)
+  }
+
+  /** Resolves behind the next commit, or when it is time to look. @throws what waiting for a commit throws */
+  async #next(index: number): Promise<void> {
+    this.#commit ??= this.#nextCommit(index)
+    const pause = Promise.withResolvers<void>()
+    const timer = this.#timers.after(LOOK_MS, pause.resolve)
+    try {
+      await Promise.race([this.#commit, pause.promise])
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  /** It may outlive those who wait for it, and fail when none of them is left. */
+  #nextCommit(index: number): Promise<unknown> {
+    const commit = this.#progress.committedAfter(index).finally(() => {
+      this.#commit = undefined
+    })
+    commit.catch(() => {})
+    return commit
   }
 }

@@ -173,6 +173,28 @@ test('T55: a secondary that never heard of its primary since its start knows not
   assert.deepEqual(await modeOf(primary), ['primary', true, 'fenced'])
 })
 
+for (const how of ['is revoked', 'has its id given to another one'])
+  test(`T55: a secondary that ${how} is not promoted without force, also when the primary is gone`, async () => {
+    const { servers, primary, secondary, token } = await pair(58)
+    if (how === 'is revoked') await primary.must('POST', `${DR}/primary/revoke-secondary`, { id: secondary.name })
+    else {
+      servers.cut(primary, secondary)
+      await servers.time.pass(15_000)
+      await servers.token(primary, secondary.name)
+      servers.heal(primary, secondary)
+    }
+    await servers.time.pass(15_000)
+    await write(primary, 3, 'late')
+    for (const isGone of [false, true]) {
+      if (isGone) primary.kill()
+      await servers.time.pass(60_000)
+      const refused = await promote(secondary, token)
+      assert.equal(refused.status, 503, JSON.stringify(refused.body))
+      assert.match(JSON.stringify(refused.body), /not caught up: its primary went on without it/)
+    }
+    assert.equal((await promote(secondary, token, { force: true })).status, 200)
+  })
+
 test('T56: a secondary that is not whole is not promoted, not even by force', async () => {
   const servers = new ReplicatedServers(58)
   const [primary, secondary] = [await servers.start('one'), await servers.start('two')]

@@ -48,6 +48,8 @@ function lackOfParted(parted: Parted | undefined): string {
 /** Without a link that the log comes over: whether something is missing, by what the primary said last. */
 function lackOfLink(primary: PrimaryStatus | undefined): Lack {
   if (primary?.idle?.reason === 'divergence') return 'its data are not those of the primary'
+  if (primary?.refused !== undefined)
+    return `its primary went on without it, and what that one wrote since is missing: ${primary.refused}`
   const { progress, primaryIndex, unheardMs } = primary ?? {}
   if (progress === undefined || primaryIndex === undefined || unheardMs === undefined)
     return 'it has not heard of its primary since it started, so nobody knows what is missing'

@@ -15,7 +15,7 @@ import { LeafRenewal } from './leaf-renewal.ts'
 import { FOLLOWING_PROTOCOLS } from './link-protocols.ts'
 import type { HandOver, Knocked, PeerStatus, PrimaryStatus, SecondaryPart } from './link-sides.ts'
 import { MessageLink } from './message-link.ts'
-import { Pauses } from './pauses.ts'
+import { GOES_ON_WITHOUT, Pauses } from './pauses.ts'
 import { PrimaryView } from './primary-view.ts'
 import { RefusedByPrimary } from './refusals.ts'
 
@@ -43,6 +43,7 @@ export class Follower {
   #lastPeer: PeerStatus | undefined
   #connection: PrimaryStatus['connection'] = 'connecting'
   #idle: PrimaryStatus['idle']
+  #refused: PrimaryStatus['refused']
   #linkedAtMs: number | undefined
   /** Where the active node of the primary is, by the word of another one. */
   #activeAt: string | undefined
@@ -152,6 +153,7 @@ export class Follower {
       family: this.#part.set.family,
       connection: this.#connection,
       idle: this.#idle,
+      refused: this.#refused,
       ...this.#view.figures,
       peers: peer === undefined ? [] : [{ ...peer, canaryAgeMs: this.#view.canaryAgeMs }],
     }
@@ -233,6 +235,7 @@ export class Follower {
   #linked(): void {
     this.#connection = 'ready'
     this.#idle = undefined
+    this.#refused = undefined
     this.#linkedAtMs = this.#parts.world.clock.monotonicMs()
     this.#onLinked()
   }
@@ -249,6 +252,7 @@ export class Follower {
     if (isNews) log(connection === 'idle' ? 'warn' : 'info', 'This secondary does not follow its primary', fields)
     this.#connection = connection
     this.#idle = idle
+    if (GOES_ON_WITHOUT.has(idle.reason)) this.#refused = idle.sentence
     if (this.#isSentOn(cause)) return
     // What was refused there says nothing of the place that the operator gave meanwhile.
     if (isNewFor(this.#dialed, this.#part)) return

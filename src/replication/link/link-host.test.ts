@@ -77,7 +77,7 @@ test('a secondary copies what its primary has, and follows what that writes', as
     const { peers, progress, unheardMs, ...state } = await s.following()
     assert.ok(unheardMs !== undefined && unheardMs < 1_001, String(unheardMs))
     const primaryFacts = { primaryIndex: index, lagMs: 0, primaryVersion: '1.2.0' }
-    assert.deepEqual(state, { family, connection: 'ready', idle: undefined, ...primaryFacts })
+    assert.deepEqual(state, { family, connection: 'ready', idle: undefined, refused: undefined, ...primaryFacts })
     assert.deepEqual([progress?.what, progress?.index], ['stream', index])
     assert.deepEqual(
       peers.map((peer) => [

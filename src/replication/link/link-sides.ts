@@ -189,6 +189,8 @@ export type PrimaryStatus = {
   readonly connection: ConnectionState
   /** Why nothing is followed until someone looks, or until the next try; undefined while it is followed. */
   readonly idle: { readonly reason: string; readonly sentence: string } | undefined
+  /** The primary was there and would not have this cluster follow, for this reason, since it was followed last. */
+  readonly refused: string | undefined
   /** What is being done over the link that is there now, or was last. */
   readonly progress: SinkProgress | undefined
   /** Index of the primary's last change, and when that was committed there. */

@@ -34,6 +34,11 @@ const REASONS: Readonly<Record<RefusedCode, string | undefined>> = {
   'not-active': undefined,
 }
 
+/** Of these reasons: the primary, or whoever took its place, goes on without this cluster until someone looks. */
+export const GOES_ON_WITHOUT: ReadonlySet<string> = new Set(
+  'revoked replaced token fenced conflict set_mismatch clock version'.split(' '),
+)
+
 /** Part of an idle pause that is drawn: secondaries of one primary do not all come at once. */
 const IDLE_JITTER = 1 / 4
 const DRAWN = 2 ** 32

@@ -32,7 +32,7 @@ import { findEndpoint, stepsBetween } from './pipeline.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { recordEnd } from './record-end.ts'
 import { refusalOf } from './response.ts'
-import { confirmedSince, logBefore } from './synchronous-steps.ts'
+import { confirmedSince, isKept, logBefore } from './synchronous-steps.ts'
 import { API_PREFIX, parseQuery } from './target.ts'
 
 /** The path of the mount `sys/` that each namespace has, and its type. */
@@ -61,15 +61,17 @@ export class HandedRequests implements ToPrimary {
     const logBeforeIt = logBefore(this.#services)
     for (let attempt = 0; ; attempt++) {
       const exchange = newExchange({ id: request.id, trace: undefined }, wireOf(request), before, this.#secondary.name)
+      let shared: Shared | undefined
       try {
-        await this.#run(exchange, request)
+        shared = await this.#run(exchange, request)
         await confirmedSince(logBeforeIt, this.#services, exchange.endpoint?.runsOn === 'writer')
       } catch (cause) {
         before = exchange
         if (cause instanceof DecisionOutdated && attempt < MAX_ATTEMPTS) continue
-        await this.#refuse(exchange, cause)
+        if (!isKept(exchange, cause, this.#log)) await this.#refuse(exchange, cause)
       }
       const answer = await this.#answered(exchange)
+      await this.#requireStillShared(shared)
       return { answer, written: this.#written() }
     }
   }
@@ -87,8 +89,10 @@ export class HandedRequests implements ToPrimary {
     return this.#refusing(async () => {
       const { mount, question } = readQuestion(sent)
       const { engine } = await this.#sharedMount(mount)
+      const shared = { rule: this.#secondary.rule, mounts: [mount] }
       if (engine.handleClusterCall === undefined) throw fail('permission_denied', [])
       const answer = await engine.handleClusterCall(question, this.#secondary.name)
+      await this.#requireStillShared(shared)
       return { answer, written: this.#written() }
     })
   }
@@ -123,8 +127,10 @@ export class HandedRequests implements ToPrimary {
     }
   }
 
-  async #run(exchange: Exchange, request: HandedRequest): Promise<void> {
+  /** Returns what the secondary had of what the request is about. */
+  async #run(exchange: Exchange, request: HandedRequest): Promise<Shared> {
     const mounted = await this.#sharedMount(request.mount)
+    const { rule } = this.#secondary
     exchange.method = request.method
     exchange.operation = request.method
     const isWrite = request.method === 'update' || request.method === 'patch'
@@ -140,11 +146,12 @@ export class HandedRequests implements ToPrimary {
     await this.#services.audit.ready()
     if (request.caller !== undefined) await this.#assume(exchange, request.caller, mounted)
     for (const step of JUDGE) await step.run(exchange, this.#services)
-    await this.#requireNamedMounts(exchange)
+    const namedMounts = await this.#requireNamedMounts(exchange)
     await this.#requireNamedIds(exchange)
     const owner = await writtenBy(exchange)
     if (owner !== 'set' && !isLogin(exchange)) throw fail('permission_denied', [])
     for (const step of HANDLE) await step.run(exchange, this.#services)
+    return { rule, mounts: [request.mount, ...namedMounts] }
   }
 
   /** @throws Refusal unless this node is an unsealed primary */
@@ -181,6 +188,18 @@ export class HandedRequests implements ToPrimary {
   }
 
   /**
+   * A filter that was answered while a request was carried out holds for its answer too. What the request did stays. By
+   * the rule of its beginning a request may well lose a mount: it deletes or moves it.
+   * @throws Refusal if the rule is another now, and the secondary is not to have one of the mounts
+   */
+  async #requireStillShared(shared: Shared | undefined): Promise<void> {
+    if (shared === undefined || shared.rule === this.#secondary.rule) return
+    const cause = await this.#secondary.refresh().catch((cause: unknown) => cause)
+    if (cause !== undefined) throw fail('primary_silent', [this.#services.primaryAddress()], cause)
+    if (!shared.mounts.every((uuid) => this.#secondary.reaches(uuid))) throw fail('not_found', [])
+  }
+
+  /**
    * Only what writes data of the set is taken. A secondary has tokens, seal and raw storage of its own: with those of
    * its primary it could give itself more than any policy grants.
    */
@@ -194,11 +213,11 @@ export class HandedRequests implements ToPrimary {
   }
 
   /** A mount that a filter keeps from the secondary is not there for it, by whatever it is named. */
-  async #requireNamedMounts({ endpoint, mounted, args, namespace }: Exchange): Promise<void> {
+  async #requireNamedMounts({ endpoint, mounted, args, namespace }: Exchange): Promise<readonly string[]> {
     const named = await endpoint?.namedMounts?.(mounted?.engine as never, args as never, namespace)
-    for (const mount of named ?? []) {
-      if (mount !== undefined && !this.#secondary.reaches(mount.uuid)) throw fail('not_found', [])
-    }
+    const uuids = (named ?? []).flatMap((mount) => (mount === undefined ? [] : [mount.uuid]))
+    if (!uuids.every((uuid) => this.#secondary.reaches(uuid))) throw fail('not_found', [])
+    return uuids
   }
 
   /** What is of a namespace that a filter keeps from the secondary is as unknown to it as what never was. */
@@ -277,6 +296,9 @@ export class HandedRequests implements ToPrimary {
     }
   }
 }
+
+/** The mounts that a request is about, by their UUIDs, and by what rule the secondary had them. */
+type Shared = { readonly rule: unknown; readonly mounts: readonly string[] }
 
 const unrecordedRefusal = (cause: unknown): Refusal => fail('audit_response_failed', [], cause)
 

@@ -89,6 +89,8 @@ export type Secondary = {
   /** True while it is not known what it has: `refresh` first. Until then it has nothing. */
   readonly stale: boolean
   readonly refresh: () => Promise<void>
+  /** Stands for what `reaches` goes by: another value after each change of the filter. */
+  readonly rule: unknown
   /** True if the secondary has the mount, by its UUID: a filter may keep it from there. */
   readonly reaches: (mount: string) => boolean
   /** True if no filter keeps anything from it. */

@@ -1,10 +1,10 @@
 // What has a write wait until secondaries have it, behind its handler and before its answer is recorded. No step of the
 // pipeline holds anything meanwhile. Nothing of it costs anything where no secondary is waited for.
-import { fail, type Refusal } from '../api/errors.ts'
+import { fail, Refusal } from '../api/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 import type { PipelineServices } from './pipeline-services.ts'
-import { refusalResponse } from './response.ts'
+import { refusalResponse, successResponse } from './response.ts'
 
 type Services = Pick<PipelineServices, 'synchronous'>
 
@@ -62,16 +62,28 @@ function changesData({ endpoint }: Exchange): boolean {
   return (writes !== undefined && writes !== 'node') || standInRelies === true
 }
 
-/** An answer that is the only copy of what is already in force would be lost for good. */
 function refused(exchange: Exchange, response: WireResponse, refusal: Refusal, log: Log): WireResponse {
-  if (exchange.answer?.isOnlyCopy === true) {
-    const facts = { request: exchange.id, endpoint: exchange.endpoint?.id ?? '' }
-    log('error', 'An answer is given though no secondary confirmed it: it is the only copy', facts)
-    return response
+  if (isKept(exchange, refusal, log)) {
+    const { headers } = response
+    return { ...successResponse(exchange), ...(headers === undefined ? {} : { headers }) }
   }
   response.stream?.cancel().catch(() => {})
   exchange.error = refusal.message
   return refusalResponse(refusal)
+}
+
+/**
+ * True for an answer that is given although nobody confirmed what it tells of: it is the only copy of what is in force
+ * already, and would be lost for good. It has a warning then.
+ */
+export function isKept(exchange: Exchange, cause: unknown, log: Log): boolean {
+  const { answer } = exchange
+  const isUnconfirmed = cause instanceof Refusal && cause.code === 'unconfirmed'
+  if (!isUnconfirmed || answer?.isOnlyCopy !== true) return false
+  const facts = { request: exchange.id, endpoint: exchange.endpoint?.id ?? '' }
+  log('error', 'An answer is given though no secondary confirmed it: it is the only copy', facts)
+  exchange.answer = { ...answer, warnings: [...(answer.warnings ?? []), cause.message] }
+  return true
 }
 
 const unconfirmed = (ids: readonly string[]): Refusal => fail('unconfirmed', [ids.join(', ')])

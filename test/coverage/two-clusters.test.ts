@@ -454,6 +454,21 @@ test('S8: the same request is taken as it should be, and not from a secondary th
   assert.equal((answer.data as { name: string }).name, 'forged')
 })
 
+test('S8: an answer stays at the primary if a filter came while the request was carried out', async () => {
+  const whole = handedRequest({ path: 'keys/withheld' }, 'transit/')
+  let looks = 0
+  const filtered = {
+    ...SECONDARY,
+    get rule() {
+      looks++
+      return looks > 1
+    },
+    reaches: () => looks < 2,
+  }
+  await assert.rejects(primary.node.core.answersTo(filtered).carryOut(whole), { name: 'Refusal', status: 404 })
+  assert.equal((await primary.call('GET', 'transit/keys/withheld')).status, 200)
+})
+
 test('4c.20: the primary tells how far its log goes behind each answer', async () => {
   const answers = primary.node.core.answersTo(SECONDARY)
   const mount = uuidOf('auth/userpass/')

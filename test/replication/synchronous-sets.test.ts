@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SynchronousSettings } from '../../src/replication/synchronous/settings.ts'
 import { DR, operationToken, POLICY, promote } from '../fixtures/failing-over.ts'
-import { bothWays, followedServers } from '../fixtures/replicated-servers.ts'
+import { bothWays, followedServers, performanceServers } from '../fixtures/replicated-servers.ts'
 
 const ALWAYS: SynchronousSettings = { ids: ['two'], timeoutMs: undefined }
 const PERFORMANCE = 'sys/replication/performance/primary'
@@ -84,6 +84,73 @@ test('what sends somebody away waits in the set for performance, not in that of 
     assert.ok(ms >= 2 * WAY_MS, `${at}: ${ms} ms`)
   }
   assert.equal(await timed(() => primary.must('POST', `${DR}/primary/revoke-secondary`, { id: 'two' })), 0)
+})
+
+test('a demotion that was answered holds where the synchronous secondary takes over', async () => {
+  const { servers, primary, secondary, region, token, slow, timed } = await withRegion(922)
+  await servers.giveRootToken(primary, region)
+  slow()
+  const ms = await timed(() => primary.must('POST', `${PERFORMANCE}/demote`))
+  assert.ok(ms >= 2 * WAY_MS, `${ms} ms`)
+  await region.must('POST', 'sys/replication/performance/secondary/promote', {})
+  primary.kill()
+  await servers.time.pass(20_000)
+  assert.equal((await promote(secondary, token)).status, 200)
+  await servers.time.pass(5_000)
+  secondary.rootToken = primary.rootToken
+  assert.equal((await secondary.status('performance')).mode, 'secondary')
+  assert.equal((await region.status('performance')).mode, 'primary')
+})
+
+test('a demotion that nobody confirms is answered after a minute, with a warning', async () => {
+  const { servers, primary, secondary, timed } = await withRegion(923)
+  servers.cut(primary, secondary)
+  const ms = await timed(async () => {
+    const { body } = await primary.must('POST', `${PERFORMANCE}/demote`)
+    assert.match(
+      String((body.warnings as readonly string[]).at(-1)),
+      /^This is stored here, but not all of the secondaries .* confirmed/,
+    )
+  })
+  assert.ok(ms >= 60_000, `${ms} ms`)
+})
+
+const OF_A_REGION = { 'update-primary': { token: '' }, disable: {} }
+for (const [at, [path, body]] of Object.entries(OF_A_REGION).entries())
+  test(`secondary/${path} of a region waits for the synchronous secondary of that region`, async () => {
+    const { servers, secondary: region } = await performanceServers(924 + at)
+    const standIn = await servers.start('two')
+    await servers.activate(region, standIn, 'two')
+    await servers.level(region, standIn)
+    await servers.time.until(region.server.node.replication.waitFor(ALWAYS))
+    await servers.time.pass(20_000)
+    for (const [from, to] of bothWays(region, standIn)) servers.network.set(from, to, { delayMs: WAY_MS })
+    const startMs = servers.time.nowMs
+    await region.must('POST', `sys/replication/performance/secondary/${path}`, body)
+    assert.ok(servers.time.nowMs - startMs >= 2 * WAY_MS, `${servers.time.nowMs - startMs} ms`)
+  })
+
+test('what a region has the primary write goes on, or is refused, as configured', async () => {
+  const { servers, primary, secondary, region, timed } = await withRegion(928)
+  await servers.giveRootToken(primary, region)
+  await region.must('POST', 'sys/namespaces/team', {})
+  const waitFor = async (timeoutMs: number | undefined): Promise<void> => {
+    await servers.time.until(primary.server.node.replication.waitFor({ ids: ['two'], timeoutMs }))
+  }
+  await waitFor(10_000)
+  servers.cut(primary, secondary)
+  const goingOn = await timed(() => region.must('PUT', 'sys/policies/acl/first', POLICY))
+  assert.ok(goingOn >= 10_000 && goingOn < 11_000, `${goingOn} ms`)
+  await waitFor(undefined)
+  servers.heal(primary, secondary)
+  await servers.time.pass(20_000)
+  servers.cut(primary, secondary)
+  const refused = await region.call('PUT', 'sys/policies/acl/second', POLICY)
+  assert.equal(refused.status, 503)
+  assert.match(JSON.stringify(refused.body), /This is stored here, but not all of the secondaries/)
+  const { body } = await region.must('POST', 'sys/namespaces/api-lock/lock/team', {})
+  assert.match(String((body.warnings as readonly string[]).at(-1)), /^This is stored here, but/)
+  assert.match(String(body.data?.unlock_key), /./)
 })
 
 test('a batch with a bad item gives out ciphertexts of a new key only when the secondary has the key', async () => {

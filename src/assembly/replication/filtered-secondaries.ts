@@ -60,6 +60,9 @@ export class FilteredSecondaries {
         return known() === undefined
       },
       refresh: () => this.#read(id),
+      get rule() {
+        return known()
+      },
       reaches: (uuid) => this.#reaches(known(), uuid),
       get hasAll() {
         const now = known()

@@ -10,13 +10,17 @@ import type { Log } from '../../lib/log.ts'
 import type { Timers } from '../../lib/world.ts'
 import type { AskOutcome, LinkControl } from '../../replication/link/link-sides.ts'
 import { MAX_ASK_BYTES } from '../../replication/protocol/messages.ts'
+import { LONGEST_WAIT_MS } from '../../replication/synchronous/settings.ts'
 import { CallFailed, UnknownCall } from '../../rpc/errors.ts'
 import { PackedError, packed, unpacked } from '../../rpc/packed.ts'
 import { packedAnswer, unpackedAnswer } from '../../rpc/packed-answer.ts'
 import type { FilteredPaths } from '../../system/replication-operations.ts'
 
-/** How long a secondary waits for its primary. Clients wait no longer for an answer than they would there. */
-export const PRIMARY_DEADLINE_MS = 10_000
+/**
+ * How long a secondary waits for its primary, which may itself wait for synchronous secondaries of its own. A link that
+ * brings nothing any more ends much sooner.
+ */
+export const PRIMARY_DEADLINE_MS = LONGEST_WAIT_MS + 10_000
 
 /**
  * Limits of what is asked besides the bodies of requests, which are bytes: the primary reads it on its thread that

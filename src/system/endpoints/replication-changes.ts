@@ -3,7 +3,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { type Args, bool, string } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
-import { BY_MODE, carryOut, changed, type ReplicationSystem } from './replication-family.ts'
+import { BY_MODE, carryOut, changed, type ReplicationSystem, reliedOn } from './replication-family.ts'
 import { ACTIVATION, givenBy } from './replication-secondary-endpoints.ts'
 
 const PROMOTED = 'This cluster becomes the primary of its set: requests may fail for a moment'
@@ -30,6 +30,7 @@ export const demoteEndpoint = (family: ReplicationFamily): Endpoint<ReplicationS
   endpoint({
     ...BY_MODE,
     ...CHANGE,
+    ...reliedOn(family),
     id: `replication-${family}-primary-demote`,
     path: `replication/${family}/primary/demote`,
     summary: 'Makes this primary a secondary that follows nobody; its data stay',

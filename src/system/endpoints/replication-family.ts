@@ -31,6 +31,14 @@ export const OPERATION = {
 /** Marks of those that the modes of both families allow or not: a cluster that is copied says which, and why. */
 export const BY_MODE = { ...OPERATION, whileCopied: true } as const
 
+/**
+ * Who takes over for disaster recovery goes on with the set for performance as it stood: it must not take itself for a
+ * primary that was demoted, nor let anybody in who was sent away. Of disaster recovery nothing waits: to send a
+ * secondary away is how writes stop to wait for it.
+ */
+export const reliedOn = (family: ReplicationFamily) =>
+  family === 'performance' ? { standInRelies: true as const } : {}
+
 /** Carries out an operation that shows in the status at once. @throws Refusal where that is switched off */
 export async function carryOut<T>(
   system: ReplicationSystem,

@@ -13,7 +13,7 @@ import {
   UPDATE,
   UPDATE_PRIMARY,
 } from './replication-changes.ts'
-import { BY_MODE, carryOut, changed, type ReplicationSystem } from './replication-family.ts'
+import { BY_MODE, carryOut, changed, type ReplicationSystem, reliedOn } from './replication-family.ts'
 
 const FORMER =
   'The former primary is not told: demote it, and give it a token of this cluster. Until then it goes on writing, ' +
@@ -23,6 +23,7 @@ const MOVED = 'The primary was reached at the new addresses: this cluster follow
 const promote: Endpoint<ReplicationSystem> = endpoint({
   ...BY_MODE,
   ...CHANGE,
+  ...reliedOn('performance'),
   id: 'replication-performance-secondary-promote',
   path: 'replication/performance/secondary/promote',
   summary: 'Makes this secondary the primary of its set; its own tokens, leases and local mounts stay',
@@ -41,6 +42,7 @@ const promote: Endpoint<ReplicationSystem> = endpoint({
 const disable: Endpoint<ReplicationSystem> = endpoint({
   ...BY_MODE,
   ...CHANGE,
+  ...reliedOn('performance'),
   id: 'replication-performance-secondary-disable',
   path: 'replication/performance/secondary/disable',
   summary: 'Takes this secondary out of its set; it goes on by itself with the data that it has',
@@ -51,6 +53,7 @@ const disable: Endpoint<ReplicationSystem> = endpoint({
 const updatePrimary: Endpoint<ReplicationSystem> = endpoint({
   ...BY_MODE,
   ...UPDATE_PRIMARY,
+  ...reliedOn('performance'),
   id: 'replication-performance-secondary-update-primary',
   path: 'replication/performance/secondary/update-primary',
   alwaysWarns: true,

@@ -5,7 +5,7 @@ import { type Answer, DONE } from '../../api/request.ts'
 import { listOf, text } from '../../api/shape.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { IssuedToken } from '../replication-operations.ts'
-import { BY_MODE, carryOut, changed, NAME_OF, type ReplicationSystem } from './replication-family.ts'
+import { BY_MODE, carryOut, changed, NAME_OF, type ReplicationSystem, reliedOn } from './replication-family.ts'
 
 const BECOMES_PRIMARY = 'This cluster becomes a primary: requests may fail for a moment'
 const IS_DISABLED =
@@ -24,12 +24,6 @@ const REPLACED = {
     'If it is not yours, rotate the keys of the set and everything that they protect',
   secondary: 'A secondary was let in by this id before. It is refused from now on',
 } as const
-
-/**
- * Who takes over for disaster recovery goes on with the set for performance: let nobody in there whom this one sent
- * away. Its own secondaries are sent away without it: that is how writes stop to wait for one of them.
- */
-const reliedOn = (family: ReplicationFamily) => (family === 'performance' ? { standInRelies: true as const } : {})
 
 const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({

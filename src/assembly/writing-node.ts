@@ -33,7 +33,7 @@ export async function assembleWriting(parts: WritingParts): Promise<WritingNode>
   await role.take(parts.firstRole ?? FOLLOWS_NONE)
   // Sealing closes all rooms, and sys/, one of them, triggers it: it gets a function.
   const toPrimary = parts.toPrimary ?? linkToPrimary(parts, role)
-  const synchronous = newSynchronousWrites(parts)
+  const synchronous = newSynchronousWrites(parts, seal)
   const rooms = buildRooms(
     { ...parts, toPrimary, synchronous },
     {

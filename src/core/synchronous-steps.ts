@@ -2,14 +2,15 @@
 // pipeline holds anything meanwhile. Nothing of it costs anything where no secondary is waited for.
 import { fail, Refusal } from '../api/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { WriteMark } from '../replication/synchronous/synchronous-secondary.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { refusalResponse, successResponse } from './response.ts'
 
 type Services = Pick<PipelineServices, 'synchronous'>
 
-/** Where the log stands before work that may write; undefined where no write waits. */
-export const logBefore = ({ synchronous }: Services): number | undefined => synchronous?.mark()
+/** Where log and seal stand before work that may write; undefined where no write waits. */
+export const logBefore = ({ synchronous }: Services): WriteMark | undefined => synchronous?.mark()
 
 /**
  * Waits until secondaries have what the work wrote. What others wrote meanwhile counts as well. Undefined: there is
@@ -17,13 +18,15 @@ export const logBefore = ({ synchronous }: Services): number | undefined => sync
  * sent again. @throws Refusal if it is not known whether they have it
  */
 export function confirmedSince(
-  before: number | undefined,
+  before: WriteMark | undefined,
   { synchronous }: Services,
   mayRest = false,
 ): Promise<void> | undefined {
   const now = before === undefined ? undefined : synchronous?.mark()
-  if (now === undefined || (now === before && !mayRest)) return undefined
-  return synchronous?.confirmed(now)?.then((isConfirmed) => {
+  if (before === undefined || now === undefined) return undefined
+  const isRekeyed = now.seal !== before.seal
+  if (now.index === before.index && !isRekeyed && !mayRest) return undefined
+  return synchronous?.confirmed(now.index, isRekeyed ? now.seal : 0)?.then((isConfirmed) => {
     if (!isConfirmed) throw unconfirmed(synchronous.ids)
   })
 }
@@ -32,7 +35,7 @@ export function confirmedSince(
 export function heldBack(
   exchange: Exchange,
   response: WireResponse,
-  before: number | undefined,
+  before: WriteMark | undefined,
   services: Services,
   log: Log,
 ): Promise<WireResponse> | undefined {

@@ -83,8 +83,8 @@ const ASKED: Spoken<LinkOwner> = {
   reached: [
     [
       [
-        ['site-b', 7],
-        ['site-c', undefined],
+        ['site-b', 7, 2],
+        ['site-c', undefined, 1],
       ],
     ],
     undefined,
@@ -99,7 +99,7 @@ const ASKED: Spoken<LinkOwner> = {
   primaryIsAt: [['dr', ['https://p:8201'], 'https://p:8200'], undefined],
   renewed: [['dr', { certificate: buffer('c'), key: buffer('k'), trusted: [buffer('t')] }], undefined],
   trustCame: [['dr', [buffer('ca'), buffer('next ca')]], undefined],
-  sealCame: [['dr', buffer('sealed')], undefined],
+  sealCame: [['dr', buffer('sealed')], 2],
   take: [['dr', BATCH], { kind: 'adopted', index: 12 }],
   ownTree: [[], PAGES],
   ownKeysIn: [[BUCKETS], KEYS],

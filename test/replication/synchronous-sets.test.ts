@@ -3,17 +3,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SynchronousSettings } from '../../src/replication/synchronous/settings.ts'
-import { DR, operationToken, POLICY, promote } from '../fixtures/failing-over.ts'
-import { bothWays, followedServers, performanceServers } from '../fixtures/replicated-servers.ts'
+import { DR, operationToken, POLICY, promote, shareOf } from '../fixtures/failing-over.ts'
+import type { Called } from '../fixtures/memory-server.ts'
+import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
+import {
+  bothWays,
+  followedServers,
+  performanceServers,
+  type ReplicatedServers,
+} from '../fixtures/replicated-servers.ts'
 
 const ALWAYS: SynchronousSettings = { ids: ['two'], timeoutMs: undefined }
+const FOR_TEN_S: SynchronousSettings = { ids: ['two'], timeoutMs: 10_000 }
 const PERFORMANCE = 'sys/replication/performance/primary'
 const WAY_MS = 50
 
-async function synchronousPair(seed: number) {
+async function synchronousPair(seed: number, settings = ALWAYS) {
   const stage = await followedServers(seed)
   const { servers, primary, secondary } = stage
-  await servers.time.until(primary.server.node.replication.waitFor(ALWAYS))
+  await servers.time.until(primary.server.node.replication.waitFor(settings))
   await servers.time.pass(2_000)
   const slow = (delayMs = WAY_MS): void => {
     for (const [from, to] of bothWays(primary, secondary)) servers.network.set(from, to, { delayMs })
@@ -22,13 +30,15 @@ async function synchronousPair(seed: number) {
     const { synchronous } = await primary.status()
     return (synchronous as readonly { readonly state: string }[] | undefined)?.[0]?.state
   }
+  /** A status may be a second old. */
+  const stateNow = () => primary.server.node.replication.synchronous?.told[0]?.state
   const timed = async (work: () => Promise<unknown>): Promise<number> => {
     const startMs = servers.time.nowMs
     await work()
     return servers.time.nowMs - startMs
   }
   assert.equal(await state(), 'in-step')
-  return { ...stage, token: await operationToken(primary), slow, state, timed }
+  return { ...stage, token: await operationToken(primary), slow, state, stateNow, timed }
 }
 
 async function withRegion(seed: number) {
@@ -169,4 +179,168 @@ test('a batch with a bad item gives out ciphertexts of a new key only when the s
   await servers.time.pass(2_000)
   const decrypted = await secondary.call('POST', 't/decrypt/new', { ciphertext }, primary.rootToken)
   assert.equal(decrypted.status, 200, JSON.stringify(decrypted.body))
+})
+
+type Answer = { status?: number; body?: Called['body'] }
+
+/** Asks for a call's answer without waiting for it. */
+function begun({ server }: ReplicatedServer, path: string, body: object): Answer {
+  const answer: Answer = {}
+  const over = server.call('POST', path, body).then(({ status, body: answered }) => {
+    Object.assign(answer, { status, body: answered })
+  })
+  over.catch(() => {})
+  return answer
+}
+
+/** Gives the old share of a rekey; whoever calls it lets time pass. */
+async function rekeying(primary: ReplicatedServer, share: Buffer, more: object = {}): Promise<Answer> {
+  const { body } = await primary.must('POST', 'sys/rekey/init', { secret_shares: 1, secret_threshold: 1, ...more })
+  return begun(primary, 'sys/rekey/update', { key: share.toString('hex'), nonce: body.nonce })
+}
+
+/** The new share of an answer. */
+const newShare = ({ status, body }: Answer): Buffer => {
+  assert.equal(status, 200, JSON.stringify(body))
+  return Buffer.from(String((body?.keys as readonly string[] | undefined)?.[0]), 'hex')
+}
+
+/** Ends a server, and begins it again with a share. */
+async function reopened(servers: ReplicatedServers, one: ReplicatedServer, share: Buffer): Promise<void> {
+  one.kill()
+  await servers.time.until(one.restart(Buffer.from(share)))
+}
+
+const isWrongShare = ({ code }: { readonly code: string }): boolean => code === 'key_share_wrong'
+
+/** The primary is gone; the other one takes over without force, and opens with the new share alone. */
+async function takesOver(stage: Awaited<ReturnType<typeof synchronousPair>>, old: Buffer, fresh: Buffer) {
+  const { servers, primary, secondary, token } = stage
+  primary.kill()
+  await servers.time.pass(20_000)
+  assert.equal((await promote(secondary, token)).status, 200)
+  await assert.rejects(reopened(servers, secondary, old), isWrongShare)
+  await reopened(servers, secondary, fresh)
+}
+
+test('new shares are answered when the secondary opens with them, those of the next rekey too', async () => {
+  const stage = await synchronousPair(940)
+  const { servers, primary, slow, stateNow } = stage
+  slow()
+  let share = shareOf(primary)
+  for (const turn of ['first', 'next']) {
+    const answer = await rekeying(primary, share)
+    await servers.time.pass(2 * WAY_MS - 5)
+    assert.deepEqual([answer, stateNow()], [{}, 'waiting'], turn)
+    await servers.time.pass(20)
+    assert.deepEqual([answer.status, stateNow()], [200, 'in-step'], turn)
+    share = newShare(answer)
+  }
+  await takesOver(stage, shareOf(primary), share)
+})
+
+test('new shares that are verified are in force on both sides when that is answered', async () => {
+  const stage = await synchronousPair(941)
+  const { servers, primary, slow, stateNow } = stage
+  slow()
+  const old = shareOf(primary)
+  const answer = await rekeying(primary, old, { require_verification: true })
+  await servers.time.pass(1)
+  const fresh = newShare(answer)
+  assert.equal(stateNow(), 'in-step', 'they are not in force yet')
+  const nonce = answer.body?.verification_nonce
+  const verified = begun(primary, 'sys/rekey/verify', { key: fresh.toString('hex'), nonce })
+  await servers.time.pass(2 * WAY_MS - 5)
+  assert.deepEqual([verified, stateNow()], [{}, 'waiting'])
+  await servers.time.pass(20)
+  assert.deepEqual([verified.status, stateNow()], [200, 'in-step'])
+  await takesOver(stage, old, fresh)
+})
+
+test('after its time new shares go on without the secondary, which is not in step until it has them', async () => {
+  const stage = await synchronousPair(942, FOR_TEN_S)
+  const { servers, primary, secondary, slow, stateNow } = stage
+  const old = shareOf(primary)
+  servers.cut(primary, secondary)
+  const answer = await rekeying(primary, old)
+  await servers.time.pass(9_900)
+  assert.deepEqual([answer, stateNow()], [{}, 'waiting'])
+  await servers.time.pass(200)
+  assert.deepEqual([answer.status, stateNow()], [200, 'away'])
+  slow(200)
+  servers.heal(primary, secondary)
+  const numbers = () => [primary, secondary].map(({ server }) => server.node.seal.number)
+  for (let waitedMs = 0; stateNow() !== 'in-step'; waitedMs += 10) {
+    assert.ok(waitedMs < 60_000, 'it comes back')
+    await servers.time.pass(10)
+  }
+  assert.deepEqual(numbers(), [2, 2])
+  await takesOver(stage, old, newShare(answer))
+})
+
+test('without a timeout new shares are given after a minute, and the log says that nobody else has them', async () => {
+  const stage = await synchronousPair(943)
+  const { servers, primary, secondary, stateNow } = stage
+  const old = shareOf(primary)
+  servers.cut(primary, secondary)
+  const answer = await rekeying(primary, old)
+  const startMs = servers.time.nowMs
+  await servers.time.pass(59_900)
+  assert.deepEqual([answer, stateNow()], [{}, 'waiting'])
+  await primary.must('GET', 'sys/seal-status', undefined, '')
+  assert.equal(servers.time.nowMs, startMs + 59_900, 'what tells of the server waits for nothing')
+  await servers.time.pass(200)
+  const fresh = newShare(answer)
+  const lines = primary.server.logged.filter((line) => line.includes('only copy'))
+  assert.match(lines.join(), / error An answer is given though no secondary confirmed it: it is the only copy/)
+  assert.equal(stateNow(), 'waiting')
+  servers.heal(primary, secondary)
+  await servers.time.pass(20_000)
+  assert.equal(stateNow(), 'in-step')
+  await takesOver(stage, old, fresh)
+})
+
+test('a verification that no secondary confirmed is a 503, and the new shares are in force', async () => {
+  const stage = await synchronousPair(945)
+  const { servers, primary, secondary, stateNow } = stage
+  const old = shareOf(primary)
+  const answer = await rekeying(primary, old, { require_verification: true })
+  await servers.time.pass(1)
+  const fresh = newShare(answer)
+  servers.cut(primary, secondary)
+  const nonce = answer.body?.verification_nonce
+  const verified = begun(primary, 'sys/rekey/verify', { key: fresh.toString('hex'), nonce })
+  await servers.time.pass(59_900)
+  assert.deepEqual([verified, stateNow()], [{}, 'waiting'])
+  await servers.time.pass(200)
+  assert.equal(verified.status, 503)
+  await assert.rejects(reopened(servers, primary, old), isWrongShare)
+  await reopened(servers, primary, fresh)
+  servers.heal(primary, secondary)
+  await servers.time.pass(30_000)
+  await takesOver(stage, old, fresh)
+})
+
+test('a secondary that begins anew while shares wait for it says what it has when it comes', async () => {
+  const stage = await synchronousPair(944)
+  const { servers, primary, secondary, stateNow } = stage
+  const old = shareOf(primary)
+  secondary.kill()
+  const answer = await rekeying(primary, old)
+  await servers.time.pass(5_000)
+  await servers.time.until(secondary.restart(Buffer.from(old)))
+  assert.deepEqual([answer, stateNow()], [{}, 'waiting'])
+  await servers.time.pass(10_000)
+  const fresh = newShare(answer)
+  assert.equal(stateNow(), 'in-step')
+  await reopened(servers, secondary, fresh)
+  await servers.time.pass(10_000)
+  assert.equal(stateNow(), 'in-step')
+  // A primary that begins anew was told nothing yet.
+  primary.synchronous = ALWAYS
+  await reopened(servers, primary, fresh)
+  assert.equal(stateNow(), 'waiting')
+  await servers.time.pass(10_000)
+  assert.equal(stateNow(), 'in-step')
+  await takesOver(stage, old, fresh)
 })

@@ -112,7 +112,7 @@ class OwnReplication implements ReplicationRoom {
     this.#parts = parts
     this.#links = links
     this.#seal = seal
-    this.synchronous = parts.synchronous ?? newSynchronousWrites(parts)
+    this.synchronous = parts.synchronous ?? newSynchronousWrites(parts, seal.seal)
     this.#log = namedLog(parts.log, 'replication')
     this.#view = storage.view(systemScope, SETS_FOLDER)
     this.#ownParts = new OwnParts(world, this.#log)
@@ -296,6 +296,7 @@ class OwnReplication implements ReplicationRoom {
   }
 
   rekeyed(): void {
+    this.synchronous.rekeyed()
     this.#links.control.sealChanged()
   }
 

@@ -203,7 +203,12 @@ export class SecondarySide implements SecondaryOwner {
     await onChanged()
   }
 
-  async sealCame(family: ReplicationFamily, sealed: Buffer): Promise<void> {
+  async sealCame(family: ReplicationFamily, sealed: Buffer): Promise<number> {
+    await this.#takeSeal(family, sealed)
+    return this.#parts.sealNumber()
+  }
+
+  async #takeSeal(family: ReplicationFamily, sealed: Buffer): Promise<void> {
     const { view, follow, log } = this.#parts
     const { seed, context } = await view.transaction(async (tx) => ({
       seed: await tx.get(setPath(family, 'receiver')),

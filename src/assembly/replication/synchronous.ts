@@ -5,15 +5,20 @@ import { NOT_SYNCHRONOUS } from '../../replication/synchronous/settings.ts'
 import { SynchronousWrites } from '../../replication/synchronous/synchronous-writes.ts'
 import type { Store } from '../../storage/contract.ts'
 import { StorageClosed } from '../../storage/errors.ts'
+import type { Seal } from '../../system/seal/seal.ts'
 import type { WritingParts } from '../node-parts.ts'
 import { holdOf } from './primary-side.ts'
 
 /** The waiting of one server. It waits for nobody until its records are read. */
-export function newSynchronousWrites({ world, log, store, links }: WritingParts): SynchronousWrites {
+export function newSynchronousWrites(
+  { world, log, store, links }: WritingParts,
+  seal: Pick<Seal, 'number'>,
+): SynchronousWrites {
   return new SynchronousWrites({
     world,
     log: namedLog(log, 'replication'),
     lastIndex: () => lastIndex(store),
+    sealNumber: () => seal.number,
     settings: links?.synchronous ?? NOT_SYNCHRONOUS,
   })
 }

@@ -234,13 +234,16 @@ export class FollowedPrimary {
   async #sealCame({ sealed }: Message<'seal-bundle'>): Promise<void> {
     const { owner, part, log } = this.#parts
     const { family } = part().set
+    let number: number
     try {
-      await owner.sealCame(family, Buffer.from(sealed))
+      number = await owner.sealCame(family, Buffer.from(sealed))
     } catch (cause) {
       log('warn', 'The seal of the primary was not taken over', { family, why: (cause as Error).message })
       // It is sent again over the next link, and over this one no more: the shares of before would open this server.
       this.stop(cause as Error)
+      return
     }
+    await this.#link.send({ kind: 'seal-kept', number }).catch((cause: Error) => this.stop(cause))
   }
 
   /** What is not kept is told again over the next link; until then the authority of before is trusted. */

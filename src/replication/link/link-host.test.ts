@@ -253,11 +253,35 @@ test('a seal that was rekeyed comes to secondaries that are connected, and to ot
   await clusters.untilSame(away)
   await clusters.time.pass(100)
   assert.deepEqual([s.owner.seals, away.owner.seals], [['seal 2'], ['seal 2']])
-  s.owner.sealNumber = 2
   clusters.network.reset('p', 's')
   await clusters.untilSame(s)
   await clusters.time.pass(1_000)
   assert.deepEqual(s.owner.seals, ['seal 2'])
+})
+
+test('what a synchronous secondary has of the log and of the seal is told when it says so', async () => {
+  const { clusters, primary, s } = await followed(19)
+  const parts = primary.state.parts.map((part) => ({ ...part, synchronous: ['s'] }))
+  await primary.play({ parts })
+  await clusters.time.pass(1_000)
+  const index = await primary.store.lastIndex()
+  const told = () => primary.owner.progress.splice(0).at(-1)
+  assert.deepEqual(told(), ['s', index, 1])
+  primary.owner.seal = { number: 2, content: Buffer.from('seal 2') }
+  clusters.network.set('p', 's', { delayMs: 100 })
+  primary.host.sealChanged()
+  await clusters.time.pass(99)
+  assert.equal(told()?.[2] ?? 1, 1)
+  await clusters.time.pass(10)
+  assert.deepEqual(told(), ['s', index, 2])
+  s.kill()
+  await clusters.time.pass(1_000)
+  assert.deepEqual(told(), ['s', undefined, 2])
+  s.owner.sealNumber = 1
+  s.owner.takeFails = new StorageFull('The device of the data directory is full')
+  await s.restart()
+  await clusters.time.pass(1_000)
+  assert.deepEqual(primary.owner.progress.at(-1)?.[2], 1, 'its disk was put back')
 })
 
 test('a seal that could not be stored comes again, though nothing else is written', async () => {

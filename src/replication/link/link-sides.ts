@@ -319,7 +319,7 @@ export interface PrimaryOwner {
   ): Promise<'fenced' | PeerRefusal>
   /** Answers what a secondary asks, which may be any call with any body. A rejection tells it nothing. */
   handed(arrival: Arrival, call: string, body: Buffer): Promise<Buffer>
-  /** How far secondaries that writes wait for have all. Never rejects. */
+  /** What secondaries that writes wait for have. Never rejects. */
   reached(progress: readonly SecondaryProgress[]): Promise<void>
   /** A secondary compared and has another root still: a tree is wrong, and it may be the one here. */
   differs(arrival: Arrival): Promise<void>
@@ -360,8 +360,11 @@ export interface SecondaryOwner {
   renewed(family: ReplicationFamily, leaf: RenewedLeaf): Promise<void>
   /** All authorities of the set that are trusted from now on. Resolves when they are stored, durably. */
   trustCame(family: ReplicationFamily, trusted: readonly Buffer[]): Promise<void>
-  /** The primary's seal after a rekey, sealed for the receiver of `standing`. */
-  sealCame(family: ReplicationFamily, sealed: Buffer): Promise<void>
+  /**
+   * The primary's seal after a rekey, sealed for the receiver of `standing`. Resolves with the number of the seal that
+   * this cluster has then, durably: one that cannot be taken over leaves the former one.
+   */
+  sealCame(family: ReplicationFamily, sealed: Buffer): Promise<number>
   /** As the verbs of SinkKeeper. */
   take(family: ReplicationFamily, batch: SinkBatch): Promise<Adopted>
   ownTree(): Promise<readonly TreePage[]>

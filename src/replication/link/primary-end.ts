@@ -117,8 +117,9 @@ export class PrimaryEnd {
   }
 
   /** Only of those that writes wait for. */
-  #tellProgress({ peer, has }: ServedSecondary): void {
-    if (this.#sets.get(keyOfSet(peer.set))?.synchronous?.includes(peer.id)) this.#progress.tell(peer.id, has)
+  #tellProgress({ peer, has, sealNumber }: ServedSecondary): void {
+    const isAwaited = this.#sets.get(keyOfSet(peer.set))?.synchronous?.includes(peer.id)
+    if (isAwaited) this.#progress.tell([peer.id, has, sealNumber])
   }
 
   #remember(key: string, served: ServedSecondary): void {

@@ -39,6 +39,7 @@ const FROM_SECONDARY: ReadonlySet<MessageKind> = new Set([
   'beat',
   'certificate-wanted',
   'trusts',
+  'seal-kept',
   'fault',
 ])
 
@@ -75,10 +76,13 @@ export class ServedSecondary implements ServedLink {
   #comparisons = 0
   /** Index up to which it surely has all; undefined in a copy or comparison, and while that is not known. */
   #has: number | undefined
+  /** Number of the seal that it has on its disk, by its own word. */
+  #sealNumber = 0
   readonly #onProgress: () => void
 
   /**
-   * `onAdmitted` is called when the secondary is known to be one that may follow, `onProgress` when `has` has changed.
+   * `onAdmitted` is called when the secondary is known to be one that may follow, `onProgress` when `has` or
+   * `sealNumber` has changed.
    */
   constructor(
     parts: PrimaryParts,
@@ -106,6 +110,11 @@ export class ServedSecondary implements ServedLink {
   /** How far it surely has all on its disk; undefined: that is not known, or the link is over. */
   get has(): number | undefined {
     return this.#isOver ? undefined : this.#has
+  }
+
+  /** Number of the seal that it has on its disk: what it said last. */
+  get sealNumber(): number {
+    return this.#sealNumber
   }
 
   async run(): Promise<void> {
@@ -182,6 +191,7 @@ export class ServedSecondary implements ServedLink {
     // It may have been disconnected meanwhile.
     if (this.#cause !== undefined) throw this.#cause
     this.#admission = admission
+    this.#sealNumber = hello.sealNumber
     this.#whereabouts = { addresses: hello.addresses, apiAddress: hello.apiAddress }
     this.#onAdmitted()
     this.#isFormer(hello, admission.greeted)
@@ -225,8 +235,8 @@ export class ServedSecondary implements ServedLink {
     this.#rootAtMs = this.#noteAtMs
     this.#trustAtMs = this.#noteAtMs
     this.#heartbeat.start()
-    const receiver = { key: hello.receiver, number: hello.sealNumber }
-    this.#seals = new DueSender({ news: () => sealNews(owner, arrival, receiver), send })
+    const news = () => sealNews(owner, arrival, { key: hello.receiver, number: this.#sealNumber })
+    this.#seals = new DueSender({ news, send })
     this.#trust = new TrustTelling({ owner, arrival, send })
     this.sealChanged()
     this.trustChanged()
@@ -246,12 +256,18 @@ export class ServedSecondary implements ServedLink {
     if (message.kind === 'beat') this.#heard(source, message)
     else if (message.kind === 'certificate-wanted') this.#wanted(message).catch((cause) => this.#stop(cause))
     else if (message.kind === 'trusts') this.#trust?.answered(message).catch((cause) => this.#trustUnknown(cause))
+    else if (message.kind === 'seal-kept') this.#keptSeal(message)
     else {
       if (message.kind === 'compare') this.#differs()
       source.received(message as FromSecondary, bytes)
       // In a copy or a comparison it has not all up to the place that it acknowledges.
       if (message.kind === 'ack' && this.#isWhole) this.#reached(message.durable)
     }
+  }
+
+  #keptSeal({ number }: Message<'seal-kept'>): void {
+    this.#sealNumber = number
+    this.#onProgress()
   }
 
   /** One comparison mends what differs. Another one says that it did not. */

@@ -4,12 +4,21 @@
 //                                       ▲────────── away for too long ─────────┘
 //
 // Writes wait for it unless it is apart. What was answered meanwhile it may lack until it is together again.
+//
+// The seal of the primary comes beside the log: a rekey waits until it is there, and no other write does. One that
+// lacks it is not in step.
 
-/** What status tells of it. `away`: writes were answered without it, and it does not have all of them yet. */
+/**
+ * What status tells of it. `away`: writes were answered without it, and it does not have all of them yet. `waiting`:
+ * writes wait for it, and it may lack something, be it only the seal that is in force.
+ */
 export type SynchronousState = 'in-step' | 'waiting' | 'away'
 
 /** The two clocks at one moment. */
 export type Moment = { readonly wallMs: number; readonly monotonicMs: number }
+
+/** How far a cluster has written: where its log ends for secondaries, and the number of its seal. */
+export type WriteMark = { readonly index: number; readonly seal: number }
 
 /** One that stands where the log ended so short a time ago soon has all: writes may wait for it again. */
 const NEAR_MS = 1_000
@@ -21,6 +30,9 @@ export class SynchronousSecondary {
   /** What it must have before it is in step. */
   #needs: number
   #has = 0
+  /** Numbers of the seal that is in force, and of the one that it says it has. */
+  #seal: number
+  #saysSeal = 0
   #isLinked = false
   /** On the monotonic clock; undefined while there is a link that says what it has. */
   #awaySinceMs: number | undefined
@@ -32,13 +44,14 @@ export class SynchronousSecondary {
 
   /**
    * One that was let in before this server was opened is `expected`: it may come at once. Any other is apart until it
-   * has all for the first time. `last`: where the log ends.
+   * has all for the first time. `written`: as of now.
    */
-  constructor(id: string, isExpected: boolean, last: number, { wallMs, monotonicMs }: Moment) {
+  constructor(id: string, isExpected: boolean, written: WriteMark, { wallMs, monotonicMs }: Moment) {
     this.id = id
     this.#mode = isExpected ? 'together' : 'apart'
     this.#isMissed = !isExpected
-    this.#needs = last
+    this.#needs = written.index
+    this.#seal = written.seal
     this.#awaySinceMs = monotonicMs
     this.#sinceMs = wallMs
     this.#shown = this.state
@@ -54,6 +67,12 @@ export class SynchronousSecondary {
     return this.#has
   }
 
+  /** Number of the seal that it has on its disk; 0 if that is none of this cluster. */
+  get hasSeal(): number {
+    // A former primary that was rekeyed alone has a seal of a number that this cluster did not reach: another one.
+    return this.#saysSeal <= this.#seal ? this.#saysSeal : 0
+  }
+
   get awaySinceMs(): number | undefined {
     return this.#awaySinceMs
   }
@@ -65,7 +84,8 @@ export class SynchronousSecondary {
 
   get state(): SynchronousState {
     if (this.#mode !== 'together') return 'away'
-    return this.#isLinked && this.#has >= this.#needs ? 'in-step' : 'waiting'
+    const hasAll = this.#has >= this.#needs && this.hasSeal === this.#seal
+    return this.#isLinked && hasAll ? 'in-step' : 'waiting'
   }
 
   /** Wall clock since which it has this state. */
@@ -73,13 +93,21 @@ export class SynchronousSecondary {
     return this.#sinceMs
   }
 
+  /** The seal of this number is in force from now on. */
+  rekeyed(seal: number, now: Moment): void {
+    this.#seal = seal
+    this.#note(now)
+  }
+
   /**
-   * A link says how far it has all; undefined: there is none, or what it has is not whole. Returns true if it was
-   * missed until now, and is in step.
+   * A link says how far it has all, and the number of its seal. An index that is undefined: there is no link, or what
+   * it has is not whole. Returns true if it was missed until now, and is in step.
    */
-  reported(index: number | undefined, last: number, now: Moment): boolean {
+  reported(index: number | undefined, seal: number, written: WriteMark, now: Moment): boolean {
+    this.#saysSeal = seal
+    this.#seal = written.seal
     if (index === undefined) this.#left(now)
-    else this.#isAt(index, last, now)
+    else this.#isAt(index, written.index, now)
     const isBack = this.#isMissed && this.state === 'in-step'
     if (isBack) this.#isMissed = false
     this.#note(now)

@@ -1,10 +1,11 @@
 // Answers to writes that wait until secondaries have them on their disks: on the thread that writes. The commits
 // themselves go on meanwhile, and one message of a secondary answers for all that it has by then. So a write costs one
-// round trip to the farthest of them, however many there are at once.
+// round trip to the farthest of them, however many there are at once. New shares of the seal are waited for in the same
+// way by who made them: they come to secondaries beside the log.
 import type { Log } from '../../lib/log.ts'
 import type { Timer, World } from '../../lib/world.ts'
 import { DEFAULT_TIMEOUT_MS, LONGEST_WAIT_MS, type SynchronousSettings } from './settings.ts'
-import { type Moment, SynchronousSecondary, type SynchronousState } from './synchronous-secondary.ts'
+import { type Moment, SynchronousSecondary, type SynchronousState, type WriteMark } from './synchronous-secondary.ts'
 
 /** What the waiting needs. */
 export type SynchronousParts = {
@@ -12,11 +13,16 @@ export type SynchronousParts = {
   readonly log: Log
   /** Index of the last change that secondaries for disaster recovery get; undefined while no store is open. */
   readonly lastIndex: () => number | undefined
+  /** Number of the seal that is in force. */
+  readonly sealNumber: () => number
   readonly settings: SynchronousSettings
 }
 
-/** How far a secondary has all; undefined: it is away, or what it has is not whole. */
-export type SecondaryProgress = readonly [id: string, index: number | undefined]
+/**
+ * How far a secondary has all, and the number of the seal that it has. An index that is undefined: it is away, or what
+ * it has is not whole.
+ */
+export type SecondaryProgress = readonly [id: string, index: number | undefined, seal: number]
 
 /** A secondary, as status shows it. */
 export type SynchronousTold = {
@@ -27,7 +33,10 @@ export type SynchronousTold = {
   readonly sinceMs: number | undefined
 }
 
-type Waiter = { readonly index: number; readonly atMs: number; readonly settle: (isConfirmed: boolean) => void }
+/** `seal` is 0 for what changed no seal. */
+type Waiter = WriteMark & { readonly atMs: number; readonly settle: (isConfirmed: boolean) => void }
+
+const isIn = ({ index, seal }: WriteMark, has: WriteMark): boolean => index <= has.index && seal <= has.seal
 
 /** The writes of one server that wait. */
 export class SynchronousWrites {
@@ -42,6 +51,8 @@ export class SynchronousWrites {
   #isOn = false
   /** In the order of their indexes, since the log only grows. */
   #waiting: Waiter[] = []
+  /** Those who made a new seal, which no other write waits for. */
+  #waitingForSeal: Waiter[] = []
   #timer: Timer | undefined
   #dueMs = Infinity
 
@@ -57,7 +68,7 @@ export class SynchronousWrites {
 
   /** Writes that wait now. */
   get waiting(): number {
-    return this.#waiting.length
+    return this.#waiting.length + this.#waitingForSeal.length
   }
 
   /** What status shows of each of them; nothing while this cluster is no primary. */
@@ -85,7 +96,7 @@ export class SynchronousWrites {
     if (ids === undefined) {
       this.#secondaries.clear()
       this.#sentAway.clear()
-      this.#settleFirst(this.#waiting.length, false)
+      this.#settle([...this.#waiting.splice(0), ...this.#waitingForSeal.splice(0)], false)
     } else {
       // The records may have been read before it was sent away.
       const isNew = (id: string): boolean => ids.has(id) && !this.#secondaries.has(id) && !this.#sentAway.has(id)
@@ -106,39 +117,51 @@ export class SynchronousWrites {
     this.#sentAway.delete(id)
   }
 
+  /** The seal was rekeyed. */
+  rekeyed(): void {
+    for (const each of this.#secondaries.values()) each.rekeyed(this.#parts.sealNumber(), this.#now)
+  }
+
   /** Links say how far secondaries have all. */
   reached(progress: readonly SecondaryProgress[]): void {
-    const last = this.#parts.lastIndex()
-    if (!this.#isOn || last === undefined) return
-    for (const [id, index] of progress) {
+    const written = this.#isOn ? this.#written : undefined
+    if (written === undefined) return
+    for (const [id, index, seal] of progress) {
       // The settings may have changed since.
       if (!this.ids.includes(id) || this.#sentAway.has(id)) continue
-      const isBack = (this.#secondaries.get(id) ?? this.#add(id, false)).reported(index, last, this.#now)
+      const isBack = (this.#secondaries.get(id) ?? this.#add(id, false)).reported(index, seal, written, this.#now)
       if (isBack) this.#parts.log('info', 'A synchronous secondary has all, and writes wait for it', { secondary: id })
     }
     this.#wake()
   }
 
-  /** Where the log ends for secondaries; undefined where no write ever waits. */
-  mark(): number | undefined {
-    return this.#isOn && this.ids.length > 0 ? this.#parts.lastIndex() : undefined
+  /** How far this cluster has written; undefined where no write ever waits. */
+  mark(): WriteMark | undefined {
+    return this.#isOn && this.ids.length > 0 ? this.#written : undefined
   }
 
   /**
-   * Waits until all secondaries that are not away have the log up to this index. False: that is not known, and will not
-   * be soon. Undefined: there is nothing to wait for.
+   * Waits until all secondaries that are not away have the log up to this index, and the seal of this number, which is
+   * 0 for what changed none. False: that is not known, and will not be soon. Undefined: there is nothing to wait for.
    */
-  confirmed(index: number): Promise<boolean> | undefined {
-    if (!this.#isOn || index <= this.#awaitedHave) {
-      if (this.#isOn && !this.#allHave(index)) this.counts.alone++
+  confirmed(index: number, seal = 0): Promise<boolean> | undefined {
+    const wanted = { index, seal }
+    if (!this.#isOn || isIn(wanted, this.#awaitedHave)) {
+      if (this.#isOn && !this.#allHave(wanted)) this.counts.alone++
       return undefined
     }
     const { promise, resolve } = Promise.withResolvers<boolean>()
+    const line = seal === 0 ? this.#waiting : this.#waitingForSeal
     // What is waited for may have been read before what the last one waits for.
-    const inOrder = Math.max(index, this.#waiting.at(-1)?.index ?? 0)
-    this.#waiting.push({ index: inOrder, atMs: this.#now.monotonicMs, settle: resolve })
+    const inOrder = Math.max(index, line.at(-1)?.index ?? 0)
+    line.push({ index: inOrder, seal, atMs: this.#now.monotonicMs, settle: resolve })
     this.#plan()
     return promise
+  }
+
+  get #written(): WriteMark | undefined {
+    const index = this.#parts.lastIndex()
+    return index === undefined ? undefined : { index, seal: this.#parts.sealNumber() }
   }
 
   get #now(): Moment {
@@ -147,17 +170,21 @@ export class SynchronousWrites {
   }
 
   /** What all that are waited for have. */
-  get #awaitedHave(): number {
+  get #awaitedHave(): WriteMark {
     const awaited = [...this.#secondaries.values()].filter(({ isAwaited }) => isAwaited)
-    return Math.min(...awaited.map(({ has }) => has))
+    return {
+      index: Math.min(...awaited.map(({ has }) => has)),
+      seal: Math.min(...awaited.map(({ hasSeal }) => hasSeal)),
+    }
   }
 
-  #allHave(index: number): boolean {
-    return this.#secondaries.values().every(({ has }) => has >= index)
+  #allHave(wanted: WriteMark): boolean {
+    return this.#secondaries.values().every(({ has, hasSeal }) => isIn(wanted, { index: has, seal: hasSeal }))
   }
 
   #add(id: string, isExpected: boolean): SynchronousSecondary {
-    const added = new SynchronousSecondary(id, isExpected, this.#parts.lastIndex() ?? 0, this.#now)
+    const written = this.#written ?? { index: 0, seal: this.#parts.sealNumber() }
+    const added = new SynchronousSecondary(id, isExpected, written, this.#now)
     this.#secondaries.set(id, added)
     return added
   }
@@ -165,17 +192,23 @@ export class SynchronousWrites {
   /** Answers those that need not wait any longer. */
   #wake(): void {
     const have = this.#awaitedHave
-    const first = this.#waiting.findIndex(({ index }) => index > have)
-    this.#settleFirst(first === -1 ? this.#waiting.length : first, true)
+    for (const line of this.#lines) {
+      const first = line.findIndex((each) => !isIn(each, have))
+      this.#settle(line.splice(0, first === -1 ? line.length : first), true)
+    }
     this.#plan()
   }
 
-  #settleFirst(count: number, isConfirmed: boolean): void {
-    if (count === 0) return
+  get #lines(): readonly Waiter[][] {
+    return [this.#waiting, this.#waitingForSeal]
+  }
+
+  #settle(waiters: readonly Waiter[], isConfirmed: boolean): void {
+    if (waiters.length === 0) return
     const { monotonicMs } = this.#now
-    for (const { index, atMs, settle } of this.#waiting.splice(0, count)) {
+    for (const { index, seal, atMs, settle } of waiters) {
       if (!isConfirmed) this.counts.unconfirmed++
-      else if (this.#allHave(index)) this.counts.confirmed++
+      else if (this.#allHave({ index, seal })) this.counts.confirmed++
       else this.counts.alone++
       this.counts.waitedSeconds += (monotonicMs - atMs) / 1_000
       settle(isConfirmed)
@@ -186,15 +219,17 @@ export class SynchronousWrites {
   #dueOf(secondary: SynchronousSecondary): number {
     const { timeoutMs } = this.#settings
     if (!secondary.isAwaited || (timeoutMs === undefined && secondary.isMissed)) return Infinity
-    const unconfirmedSinceMs = this.#waiting.find(({ index }) => index > secondary.has)?.atMs ?? Infinity
-    return Math.min(secondary.awaySinceMs ?? Infinity, unconfirmedSinceMs) + (timeoutMs ?? DEFAULT_TIMEOUT_MS)
+    const has = { index: secondary.has, seal: secondary.hasSeal }
+    const unconfirmed = this.#lines.map((line) => line.find((each) => !isIn(each, has))?.atMs ?? Infinity)
+    return Math.min(secondary.awaySinceMs ?? Infinity, ...unconfirmed) + (timeoutMs ?? DEFAULT_TIMEOUT_MS)
   }
 
   /** Sees to it that somebody looks when the next of the times is over. A look that comes early plans the next one. */
   #plan(): void {
     const { timers, clock } = this.#parts.world
     const dues = [...this.#secondaries.values()].map((each) => this.#dueOf(each))
-    const dueMs = Math.min(...dues, (this.#waiting[0]?.atMs ?? Infinity) + LONGEST_WAIT_MS)
+    const firsts = this.#lines.map(([first]) => (first?.atMs ?? Infinity) + LONGEST_WAIT_MS)
+    const dueMs = Math.min(...dues, ...firsts)
     if (dueMs >= this.#dueMs) return
     this.#timer?.cancel()
     this.#dueMs = dueMs
@@ -206,8 +241,10 @@ export class SynchronousWrites {
     const now = this.#now
     for (const each of this.#secondaries.values()) if (this.#dueOf(each) <= now.monotonicMs) this.#miss(each, now)
     this.#wake()
-    const over = this.#waiting.filter(({ atMs }) => atMs + LONGEST_WAIT_MS <= now.monotonicMs)
-    this.#settleFirst(over.length, false)
+    for (const line of this.#lines) {
+      const over = line.filter(({ atMs }) => atMs + LONGEST_WAIT_MS <= now.monotonicMs)
+      this.#settle(line.splice(0, over.length), false)
+    }
     this.#plan()
   }
 

@@ -61,7 +61,8 @@ const sayingSo = (owner: LinkOwner, { set, name }: SimulatedCluster): LinkOwner 
 /** A secondary that writes wait for counts as having what it was only sent. */
 const countingAhead = (owner: LinkOwner): LinkOwner => ({
   ...owner,
-  reached: (progress) => owner.reached(progress.map(([id, upTo]) => [id, upTo === undefined ? undefined : upTo + 5])),
+  reached: (progress) =>
+    owner.reached(progress.map(([id, upTo, seal]) => [id, upTo === undefined ? undefined : upTo + 5, seal])),
 })
 
 export const FILTER_BUGS: readonly PlantedBug[] = [

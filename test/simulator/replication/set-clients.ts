@@ -90,7 +90,7 @@ export class SetClients {
     const { synchronous } = life.room
     const { watcher } = this.#set
     const { historyId } = watcher.knownOf(cluster)
-    const index = synchronous?.mark()
+    const index = synchronous?.mark()?.index
     if (synchronous === undefined || index === undefined) return
     if ((await synchronous.confirmed(index)) === false || cluster.life !== life) return
     const promised = synchronous.told.filter(({ state }) => state === 'in-step' || state === 'waiting')

@@ -65,7 +65,7 @@ export async function keptReplication(
 
 /**
  * A digest of the records, to see that none has changed: a secondary that is revoked while a snapshot is on its way
- * must stay so. How far secondaries are, and where, is noted all the time, and no part of it.
+ * must stay so. How far secondaries are, where, and which clusters they are, is noted all the time, and no part of it.
  */
 export async function replicationDigest(store: Pick<Reader, 'scan'>, present: Barrier): Promise<string> {
   const digests: Buffer[] = []
@@ -75,8 +75,11 @@ export async function replicationDigest(store: Pick<Reader, 'scan'>, present: Ba
   return sha256(Buffer.concat(digests)).toString('hex')
 }
 
+/** What is noted of a secondary. */
+const NOTHING_NOTED = { acknowledged: null, clusterAddresses: [], apiAddress: '', clusterId: '' }
+
 const withoutNotes = (clear: Buffer): Buffer =>
-  SECONDARY_ENTRY.encode({ ...SECONDARY_ENTRY.decode(clear), acknowledged: null, clusterAddresses: [], apiAddress: '' })
+  SECONDARY_ENTRY.encode({ ...SECONDARY_ENTRY.decode(clear), ...NOTHING_NOTED })
 
 /** What was opened is wiped behind each call. */
 async function eachRecord(

@@ -1628,7 +1628,7 @@ export type Endpoints = {
   /** Shows the filter of a secondary; without one the answer is empty. */
   'GET sys/replication/performance/primary/paths-filter/:id...': {
     fields: {
-      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      /** Id that the token of the secondary was made for, or the id of the cluster that came with it */
       id: string
     }
     result: {
@@ -1641,7 +1641,7 @@ export type Endpoints = {
   /** Sets which mounts and namespaces a secondary gets. */
   'POST sys/replication/performance/primary/paths-filter/:id...': {
     fields: {
-      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      /** Id that the token of the secondary was made for, or the id of the cluster that came with it */
       id: string
       /** allow: nothing but the paths; deny: all but them */
       mode?: string | undefined
@@ -1660,7 +1660,7 @@ export type Endpoints = {
   /** Removes the filter of a secondary, if it has one. */
   'DELETE sys/replication/performance/primary/paths-filter/:id...': {
     fields: {
-      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      /** Id that the token of the secondary was made for, or the id of the cluster that came with it */
       id: string
     }
     result: undefined
@@ -1668,7 +1668,7 @@ export type Endpoints = {
   /** Shows what a filter keeps from a secondary now. */
   'GET sys/replication/performance/primary/dynamic-filter/:id...': {
     fields: {
-      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      /** Id that the token of the secondary was made for, or the id of the cluster that came with it */
       id: string
     }
     result: {
@@ -1681,7 +1681,7 @@ export type Endpoints = {
   /** Shows, on the secondary itself, what a filter keeps from it now. */
   'GET sys/replication/performance/secondary/dynamic-filter/:id...': {
     fields: {
-      /** Id that the token of the secondary was made for, or the id of its cluster while it is connected */
+      /** Id that the token of the secondary was made for, or the id of the cluster that came with it */
       id: string
     }
     result: {

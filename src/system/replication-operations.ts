@@ -1,6 +1,7 @@
 // What operators do with replication, and what status tells of it, as the endpoints see it. The thread that writes
 // carries it out (src/assembly/replication).
 import type { PrimaryStatus, SecondaryStatus } from '../replication/link/link-sides.ts'
+import type { NamedSecondary } from '../replication/set/paths-filter.ts'
 import type { SecondaryIdentity, SetState, Successor } from '../replication/set/records.ts'
 import type { SynchronousTold } from '../replication/synchronous/synchronous-writes.ts'
 import type { UndoneHead } from '../replication/undone/undone-records.ts'
@@ -135,8 +136,10 @@ export type FilteredPaths = { readonly mounts: readonly string[]; readonly names
 /** Full paths of mounts and namespaces that a change of a filter brings to a secondary, or takes from it. */
 export type FilterEffect = { readonly appearing: readonly string[]; readonly vanishing: readonly string[] }
 
-/** Filters of secondaries for performance. An id is that of a token, or of the cluster that is connected by it. */
+/** Filters of secondaries for performance. */
 export type PathsFilters = {
+  /** The secondary that has this id, or whose cluster has it. All others take the id of its token. */
+  named(given: string): Promise<NamedSecondary>
   /** Undefined for a secondary without one. */
   read(id: string): Promise<WantedFilter | undefined>
   write(id: string, filter: WantedFilter): Promise<void>
@@ -145,7 +148,7 @@ export type PathsFilters = {
   remove(id: string): Promise<void>
   /** What is kept from the secondary now. */
   filtered(id: string): Promise<FilteredPaths>
-  /** On a secondary: what its primary keeps from it now. The id must be its own. */
+  /** On a secondary: what its primary keeps from it now. The id must be its own, or that of its cluster. */
   filteredHere(id: string): Promise<FilteredPaths>
 }
 

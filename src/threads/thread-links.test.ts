@@ -60,7 +60,7 @@ type Spoken<S> = { readonly [N in keyof S]: S[N] extends (...input: infer I) => 
 /** What the link thread asks, and what it is answered. */
 const ASKED: Spoken<LinkOwner> = {
   admit: [
-    [ARRIVAL, buffer('receiver'), 1],
+    [ARRIVAL, buffer('receiver'), 1, 'cluster'],
     { epoch: 2, histories: [{ id: buffer('h') } as never], abandoned: ['01'], followed: [] },
   ],
   claim: [

@@ -222,3 +222,51 @@ test('an id that no secondary can have is refused by each endpoint, with the fie
     assert.match(String(body.errors), /field "id": has more than 256 bytes/)
   }
 })
+
+test('by the id of its cluster a secondary is named as it goes by now, also while it is off', async () => {
+  const { servers, primary, secondary } = await grownServers(19)
+  const cluster = await clusterId(secondary)
+  const deny = { mode: 'deny', paths: ['kv/'] }
+  await primary.must('POST', at('two'), deny)
+  const { body } = await secondary.must('POST', 'sys/replication/performance/secondary/generate-public-key')
+  const key = { secondary_public_key: body.data?.secondary_public_key }
+  const token = await servers.token(primary, 'a-new', key, 'performance')
+  await secondary.must('POST', 'sys/replication/performance/secondary/update-primary', { token })
+  await servers.time.pass(20_000)
+  assert.deepEqual((await primary.call('GET', at(cluster))).body, {})
+  assert.deepEqual((await primary.must('GET', ofPrimary(cluster))).body.data, filtered([], []))
+  await primary.must('POST', at(cluster), deny)
+  assert.deepEqual((await primary.must('GET', at('a-new'))).body.data, deny)
+  await servers.time.pass(5_000)
+  assert.equal((await secondary.call('GET', 'sys/mounts/kv')).status, 400)
+  // The former id was not revoked, and nothing says which of them the cluster will come by.
+  servers.cut(primary, secondary)
+  await servers.time.pass(60_000)
+  for (const method of ['GET', 'POST', 'DELETE'] as const) {
+    const refused = await primary.call(method, at(cluster), deny)
+    assert.equal(refused.status, 400, method)
+    assert.match(String(refused.body.errors), /as "(two|a-new)" and as "(two|a-new)"/)
+  }
+  await primary.must('POST', 'sys/replication/performance/primary/revoke-secondary', { id: 'two' })
+  assert.deepEqual((await primary.must('GET', at(cluster))).body.data, deny)
+  primary.kill()
+  await primary.restart(primary.server.shares[0])
+  await servers.time.pass(5_000)
+  assert.deepEqual((await primary.must('GET', at(cluster))).body.data, deny)
+  // Who uses the new token of an id is not known before it comes.
+  await servers.token(primary, 'a-new', {}, 'performance')
+  assert.equal((await primary.call('GET', at(cluster))).status, 404)
+})
+
+test('a cluster that was disabled and comes by another id is named by that one', async () => {
+  const { servers, primary, secondary } = await grownServers(20)
+  await secondary.must('POST', 'sys/replication/performance/secondary/disable', {})
+  await servers.time.pass(3_000)
+  await primary.must('POST', 'sys/replication/performance/primary/revoke-secondary', { id: 'two' })
+  await servers.activate(primary, secondary, 'three', 'performance')
+  await servers.level(primary, secondary, 60_000, 'performance')
+  await servers.giveRootToken(primary, secondary)
+  await primary.must('POST', at(await clusterId(secondary)), { mode: 'deny', paths: ['kv/'] })
+  assert.deepEqual((await primary.must('GET', at('three'))).body.data, { mode: 'deny', paths: ['kv/'] })
+  assert.equal((await primary.call('GET', at('two'))).status, 404)
+})

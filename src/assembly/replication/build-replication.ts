@@ -356,7 +356,7 @@ function joined(
 ): LinkOwner {
   return {
     ...others,
-    admit: (arrival, receiver, instance) => primary.admit(arrival, receiver, instance),
+    admit: (arrival, ...shown) => primary.admit(arrival, ...shown),
     claim: (arrival, claim) => primary.claim(arrival, claim),
     confirm: (arrival, claim) => primary.confirm(arrival, claim),
     renew: (arrival, spki) => primary.renew(arrival, spki),

@@ -421,10 +421,10 @@ function withoutLink(
 ): SecondaryStatus[] {
   return entries
     .filter(({ id, state }) => state === 'active' && !linked.has(id))
-    .map(({ id, apiAddress, clusterAddresses, acknowledged }) => ({
+    .map(({ id, clusterId, apiAddress, clusterAddresses, acknowledged }) => ({
       family,
       id,
-      clusterId: '',
+      clusterId,
       isConnected: false,
       apiAddress,
       clusterAddress: clusterAddresses[0] ?? '',
@@ -458,6 +458,7 @@ export function noOperations(): ReplicationOperations {
     check: refuse,
     undone: { list: refuse, show: refuse, remove: refuse },
     filters: {
+      named: refuse,
       read: refuse,
       write: refuse,
       preview: refuse,

@@ -1,8 +1,9 @@
-// Filters of secondaries, as operators see them: an id is that of the token, or of the cluster that came with it.
+// Filters of secondaries, as operators see them: they name one by the id of its token, or by that of the cluster that
+// came with it.
 
 import type { LinkControl } from '../../replication/link/link-sides.ts'
 import type { Filtered } from '../../replication/set/filtered.ts'
-import { putFilter, readFilter, removeFilter } from '../../replication/set/paths-filter.ts'
+import { namedSecondary, putFilter, readFilter, removeFilter } from '../../replication/set/paths-filter.ts'
 import { requireOperation } from '../../replication/set/primary-operations.ts'
 import { SECONDARY_IDENTITY, SetRefused, setPath } from '../../replication/set/records.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -23,28 +24,28 @@ export type PathsFiltersParts = {
 /** The filters of one server. */
 export function pathsFilters(parts: PathsFiltersParts): PathsFilters {
   const { view, links, clusterId, reading, toPrimary } = parts
-  /** Another cluster may have the id of this one's token as its own: the name of the token comes first. */
-  const idOf = async (given: string): Promise<string> => {
+  /** Where no link can be asked, the registry says which secondary it is. */
+  const connected = async (): Promise<ReadonlyMap<string, string>> => {
     const { secondaries } = await links.status()
-    const ofFamily = secondaries.filter(({ family }) => family === 'performance')
-    if (given === '' || ofFamily.some(({ id }) => id === given)) return given
-    return ofFamily.find((one) => one.clusterId === given)?.id ?? given
+    const present = secondaries.filter((one) => one.family === 'performance' && one.isConnected)
+    return new Map(present.map((one) => [one.id, one.clusterId]))
   }
   const found = async (id: string) => view.transaction((tx) => readFilter(tx, id))
   return {
-    read: (given) =>
+    named: (given) =>
       orRefused(async () => {
-        const filter = await found(await idOf(given))
+        const ids = await connected()
+        return view.transaction((tx) => namedSecondary(tx, given, ids))
+      }),
+    read: (id) =>
+      orRefused(async () => {
+        const filter = await found(id)
         return filter && { mode: filter.mode, paths: filter.paths }
       }),
-    write: (given, { mode, paths }) =>
+    write: (id, { mode, paths }) =>
+      orRefused(() => view.transaction((tx) => putFilter(tx, { id, mode, paths: [...paths] }))),
+    preview: (id, { mode, paths }) =>
       orRefused(async () => {
-        const id = await idOf(given)
-        await view.transaction((tx) => putFilter(tx, { id, mode, paths: [...paths] }))
-      }),
-    preview: (given, { mode, paths }) =>
-      orRefused(async () => {
-        const id = await idOf(given)
         await found(id)
         const { now, instead } = await reading.filteredNow(id, { mode, paths: [...paths] })
         return {
@@ -52,14 +53,9 @@ export function pathsFilters(parts: PathsFiltersParts): PathsFilters {
           vanishing: missing(pathsIn(instead), pathsIn(now)),
         }
       }),
-    remove: (given) =>
+    remove: (id) => orRefused(() => view.transaction((tx) => removeFilter(tx, id))),
+    filtered: (id) =>
       orRefused(async () => {
-        const id = await idOf(given)
-        await view.transaction((tx) => removeFilter(tx, id))
-      }),
-    filtered: (given) =>
-      orRefused(async () => {
-        const id = await idOf(given)
         await found(id)
         return namesOf((await reading.filteredNow(id)).now)
       }),

@@ -46,13 +46,13 @@ test('the seal is sealed for the key that was let in, and for no other', async (
 
 test('who has the certificate of a secondary and not its key is not let in again', async () => {
   const { owner, arrival, done } = await stage()
-  assert.deepEqual(Object.keys(await done(owner.admit(arrival, OWN, 0))), [
+  assert.deepEqual(Object.keys(await done(owner.admit(arrival, OWN, 0, 'b'))), [
     'epoch',
     'histories',
     'abandoned',
     'followed',
   ])
-  const refused = await done(owner.admit(arrival, OTHER, 0))
+  const refused = await done(owner.admit(arrival, OTHER, 0, 'b'))
   assert.ok('refused' in refused && refused.refused === 'revoked', JSON.stringify(refused))
 })
 

@@ -88,9 +88,9 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
     this.#parts = parts
   }
 
-  async admit(arrival: Arrival, receiver: Buffer, instance: number): Promise<Greeted | PeerRefusal> {
+  async admit(arrival: Arrival, receiver: Buffer, instance: number, clusterId: string): Promise<Greeted | PeerRefusal> {
     return this.#run(async (tx) => {
-      const admitted = await admitInstance(tx, this.#greeting(arrival), { receiver, instance })
+      const admitted = await admitInstance(tx, this.#greeting(arrival), { receiver, instance, clusterId })
       if ('refused' in admitted) return admitted
       const { family } = arrival.set
       const [epoch, abandoned] = [await epochOf(tx, family), await readAbandoned(tx)]

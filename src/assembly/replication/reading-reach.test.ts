@@ -24,6 +24,7 @@ const ENTRY: SecondaryEntry = {
   mayHaveTakenOver: false,
   clusterAddresses: [],
   apiAddress: '',
+  clusterId: '',
   trusts: [],
   instance: 0,
 }

@@ -19,7 +19,7 @@ const ID = {
   id: {
     kind: 'text',
     value: 'ID',
-    about: 'Name of the secondary in the set, or the id of its cluster while it is connected',
+    about: 'Name of the secondary in the set, or the id of the cluster that came by that name',
   },
 } as const satisfies OptionTable
 

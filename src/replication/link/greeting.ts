@@ -73,7 +73,7 @@ export async function judged(
   const protocol = agreedProtocol(ownSpeech(facts().version), hello)
   if (typeof protocol === 'object') throw new RefusedPeer(refusedMessage('version', protocol.sentence))
   const arrival = { set, id: hello.secondaryId, certificate: link.peer.certificate }
-  const greeted = requireAdmitted<Greeted>(await owner.admit(arrival, hello.receiver, hello.instance))
+  const greeted = requireAdmitted<Greeted>(await owner.admit(arrival, hello.receiver, hello.instance, hello.clusterId))
   return { arrival, hello, greeted, protocol }
 }
 

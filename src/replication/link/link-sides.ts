@@ -269,9 +269,9 @@ export type Greeted = {
 export interface PrimaryOwner {
   /**
    * `receiver`: the key that it wants keys sealed for, which must be the one that it was let in with. `instance`: how
-   * often another cluster has taken over who it is; none before the last one is admitted.
+   * often another cluster has taken over who it is; none before the last one is admitted. `clusterId`: which it is.
    */
-  admit(arrival: Arrival, receiver: Buffer, instance: number): Promise<Greeted | PeerRefusal>
+  admit(arrival: Arrival, receiver: Buffer, instance: number, clusterId: string): Promise<Greeted | PeerRefusal>
   /** `isLook`: whether the claim would be allowed; nothing is changed. */
   claim(
     arrival: Arrival,

@@ -95,14 +95,17 @@ export async function admitSecondary(tx: SetTransaction, greeting: Greeting): Pr
   return refusedPeer('not_activated', 'This secondary was not let in yet: use its activation token')
 }
 
+/** What a secondary tells of itself that the registry asks for. `clusterId`: of the cluster that it is. */
+export type ShownInstance = { readonly receiver: Buffer; readonly instance: number; readonly clusterId: string }
+
 /**
  * As `admitSecondary`, for the link by which it follows. Once a cluster came that took over who a secondary is, the one
- * before is refused: it may not know of that.
+ * before is refused: it may not know of that. Which cluster it is is noted, since operators may name it by that.
  */
 export async function admitInstance(
   tx: SetTransaction,
   greeting: Greeting,
-  { receiver, instance }: { readonly receiver: Buffer; readonly instance: number },
+  { receiver, instance, clusterId }: ShownInstance,
 ): Promise<Admitted | PeerRefusal> {
   const admitted = await admitSecondary(tx, greeting)
   if ('refused' in admitted) return admitted
@@ -110,8 +113,10 @@ export async function admitInstance(
   // A copy of the token has the certificate, and not this key: it would push the secondary from its place.
   if (!isReceiverOf(entry, receiver)) return refusedPeer('revoked', OTHER_RECEIVER)
   if (instance < entry.instance) return refusedPeer('replaced', REPLACED)
-  if (instance === entry.instance) return admitted
-  const taken = { ...entry, instance }
+  // A note that is made while this cluster hands over could be lost, and would hold the link up.
+  const isNoted = clusterId === entry.clusterId || (await isHandingOver(tx))
+  if (instance === entry.instance && isNoted) return admitted
+  const taken = { ...entry, instance, clusterId }
   putSecondary(tx, greeting.family, taken)
   return { ...admitted, entry: taken }
 }

@@ -6,6 +6,7 @@ import { oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { requireKept, requireOperation } from './primary-operations.ts'
 import {
+  allSecondaries,
   FILTERS_FOLDER,
   filterPath,
   findSecondary,
@@ -25,6 +26,41 @@ export const PATHS_FILTER = storedRecord('A filter of a secondary', {
 })
 /** A filter. */
 export type PathsFilter = RecordOf<typeof PATHS_FILTER>
+
+/** A secondary by the id of its token and by that of its cluster, which is '' while that is not known. */
+export type NamedSecondary = { readonly id: string; readonly clusterId: string }
+
+/**
+ * The secondary that an operator names by either id; one that is also the id of a token means that. `connected`: the
+ * secondaries that have a link now, with the ids of their clusters. A cluster that got another token may still have its
+ * former id: then the one that it is connected by counts.
+ * @throws SetRefused for an id that nobody has, and for a cluster that could have either of two
+ */
+export async function namedSecondary(
+  tx: SetReader,
+  given: string,
+  connected: ReadonlyMap<string, string>,
+): Promise<NamedSecondary> {
+  await requireOperation(tx, 'performance', 'primary/paths-filter')
+  const known = (await allSecondaries(tx, 'performance')).filter(({ state }) => state !== 'revoked')
+  const named = known.map(({ id, clusterId }) => ({ id, clusterId: connected.get(id) ?? clusterId }))
+  const ofToken = named.find(({ id }) => id === given)
+  if (ofToken !== undefined) return ofToken
+  const ofCluster = named.filter(({ clusterId }) => given !== '' && clusterId === given)
+  const present = ofCluster.filter(({ id }) => connected.has(id))
+  const [found, other] = present.length > 0 ? present : ofCluster
+  if (found === undefined) throw new SetRefused(404, UNKNOWN)
+  if (other === undefined) return found
+  throw new SetRefused(
+    400,
+    `The cluster of this id came as "${found.id}" and as "${other.id}": give the one that it goes by now, which is ` +
+      '"secondary_id" of its status, and revoke the other',
+  )
+}
+
+const UNKNOWN =
+  'No secondary has this id: it is that of a token that was made before, as "known_secondaries" lists it, or that of ' +
+  'the cluster that came with the token'
 
 /** The filter of a secondary; undefined without one. @throws SetRefused unless this cluster is a primary that has it */
 export async function readFilter(tx: SetReader, id: string): Promise<PathsFilter | undefined> {
@@ -57,6 +93,5 @@ export async function removeFilter(tx: SetTransaction, id: string): Promise<void
 async function requireKnown(tx: SetReader, id: string): Promise<void> {
   await requireOperation(tx, 'performance', 'primary/paths-filter')
   const entry = await findSecondary(tx, 'performance', id)
-  if (entry === undefined || entry.state === 'revoked')
-    throw new SetRefused(404, 'No secondary has this id: make its token first, and "known_secondaries" lists it')
+  if (entry === undefined || entry.state === 'revoked') throw new SetRefused(404, UNKNOWN)
 }

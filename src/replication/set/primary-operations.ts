@@ -201,6 +201,7 @@ export async function issueActivation(tx: SetTransaction, issuing: Issuing): Pro
     mayHaveTakenOver: false,
     clusterAddresses: [],
     apiAddress: '',
+    clusterId: '',
     trusts: authoritiesIn({ authority, nextAuthority }).map(authorityMark),
     instance: 0,
   })

@@ -111,6 +111,8 @@ export const SECONDARY_ENTRY = storedRecord('A secondary of a set', {
   acknowledged: nullable(group({ historyId: base64, index: count })),
   clusterAddresses: texts,
   apiAddress: text,
+  /** Id of the cluster that came last as this secondary; '' where none came, or that was not noted. */
+  clusterId: otherwise(text, ''),
   /** Fingerprints of the authorities that it trusts, by its own word; none: that of its leaf alone. */
   trusts: otherwise(listOf(base64), []),
   /** The highest `instance` that came as this secondary: none before it is let in again. */

@@ -6,6 +6,7 @@ import { type Answer, DONE } from '../../api/request.ts'
 import { choice, listOf, text } from '../../api/shape.ts'
 import { withoutOuterSlashes } from '../../lib/slashes.ts'
 import { SYSTEM_TYPES } from '../../replication/set/filtered.ts'
+import type { NamedSecondary } from '../../replication/set/paths-filter.ts'
 import { faultOfPeerId } from '../../replication/set/peer-name.ts'
 import type { FilteredPaths } from '../replication-operations.ts'
 import type { System as Whole } from '../system.ts'
@@ -19,7 +20,7 @@ const MOST_PATHS = 1_000
 
 const COMMON = { runsOn: 'writer', writes: 'node', offeredIn: 'root', whileCopied: true } as const
 const ID = {
-  id: string('Id that the token of the secondary was made for, or the id of its cluster while it is connected', {
+  id: string('Id that the token of the secondary was made for, or the id of the cluster that came with it', {
     required: true,
   }),
 }
@@ -48,8 +49,8 @@ const read: Endpoint<FilterSystem> = endpoint({
   },
   mayBeEmpty: true,
   handler: async (system: FilterSystem, { id }) => {
-    requireId(id)
-    const filter = await carryOut(system, 'performance', ({ filters }) => filters.read(id))
+    const { id: token } = await named(system, id)
+    const filter = await carryOut(system, 'performance', ({ filters }) => filters.read(token))
     return filter === undefined ? { status: 200 } : { data: filter }
   },
 })
@@ -84,11 +85,12 @@ const write: Endpoint<FilterSystem> = endpoint({
     if (mode === undefined) throw fail('choice_unknown', ['mode', `must be one of: ${MODES.join(', ')}`])
     if (paths.length > MOST_PATHS) throw fail('out_of_range', ['paths', `must be ${MOST_PATHS} paths at most`])
     const wanted = { mode, paths: [...new Set(paths.map((path) => requirePath(system, path)))] }
+    const { id: token } = await named(system, id)
     if (isDryRun) {
-      const effect = await carryOut(system, 'performance', ({ filters }) => filters.preview(id, wanted))
+      const effect = await carryOut(system, 'performance', ({ filters }) => filters.preview(token, wanted))
       return { data: { would_appear: effect.appearing, would_vanish: effect.vanishing } }
     }
-    await carryOut(system, 'performance', ({ filters }) => filters.write(id, wanted))
+    await carryOut(system, 'performance', ({ filters }) => filters.write(token, wanted))
     return DONE
   },
 })
@@ -97,6 +99,12 @@ const write: Endpoint<FilterSystem> = endpoint({
 function requireId(id: string): void {
   const fault = faultOfPeerId(id)
   if (fault !== undefined) throw fail('field_invalid', ['id', fault])
+}
+
+/** The secondary that the id names. @throws Refusal if there is none */
+async function named(system: FilterSystem, id: string): Promise<NamedSecondary> {
+  requireId(id)
+  return carryOut(system, 'performance', ({ filters }) => filters.named(id))
 }
 
 /** The path with its last slash, if a mount or a namespace is there that may be filtered. @throws Refusal */
@@ -124,8 +132,8 @@ const remove: Endpoint<FilterSystem> = endpoint({
   summary: 'Removes the filter of a secondary, if it has one',
   fields: ID,
   handler: async (system: FilterSystem, { id }) => {
-    requireId(id)
-    await carryOut(system, 'performance', ({ filters }) => filters.remove(id))
+    const { id: token } = await named(system, id)
+    await carryOut(system, 'performance', ({ filters }) => filters.remove(token))
     return DONE
   },
 })
@@ -140,8 +148,8 @@ const ofPrimary: Endpoint<FilterSystem> = endpoint({
   fields: ID,
   response: DYNAMIC,
   handler: async (system: FilterSystem, { id }) => {
-    requireId(id)
-    return dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filtered(id)))
+    const { id: token } = await named(system, id)
+    return dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filtered(token)))
   },
 })
 

@@ -92,8 +92,8 @@ function firstAuthorityForEver(): Seams {
     }),
     owner: (owner, cluster) => ({
       ...owner,
-      admit: async (arrival, receiver, instance) => {
-        const answer = await owner.admit(arrival, receiver, instance)
+      admit: async (arrival, ...shown) => {
+        const answer = await owner.admit(arrival, ...shown)
         const { life } = cluster
         if (!('refused' in answer) || life === undefined) return answer
         return { epoch: 0, histories: await life.store.histories(), abandoned: [], followed: [] }

@@ -234,8 +234,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     seams: {
       owner: (owner) => ({
         ...owner,
-        admit: async (arrival, receiver, instance) => {
-          const answer = await owner.admit(arrival, receiver, instance)
+        admit: async (arrival, ...shown) => {
+          const answer = await owner.admit(arrival, ...shown)
           return 'refused' in answer ? answer : { ...answer, abandoned: [] }
         },
       }),

@@ -8,8 +8,15 @@ import { sha256 } from '../crypto/primitives/digest.ts'
 import { SYSTEM_SCOPE } from '../storage/contract.ts'
 import { ENTRY_SCOPES, treeScopeOf } from '../storage/log/tree.ts'
 
-/** Mounts by their UUIDs; ids of namespaces, with the names of their entries, which are `PARENT/NAME`. */
-export type SetReach = { readonly mounts: ReadonlySet<string>; readonly namespaces: ReadonlyMap<string, string> }
+/**
+ * Mounts by their UUIDs; ids of namespaces, with the names of their entries, which are `PARENT/NAME`. `lacksNothing`:
+ * the filter keeps nothing back now, though it may keep what is made next.
+ */
+export type SetReach = {
+  readonly mounts: ReadonlySet<string>
+  readonly namespaces: ReadonlyMap<string, string>
+  readonly lacksNothing: boolean
+}
 
 /** The entry that the root has not. */
 export const NO_ENTRY = ''
@@ -37,7 +44,7 @@ export function digestOfReach(reach: SetReach | undefined): Buffer | undefined {
   if (reach === undefined) return undefined
   const mounts = [...reach.mounts].sort()
   const namespaces = [...reach.namespaces].map(([id, entry]) => `${id} ${entry}`).sort()
-  return sha256(Buffer.from([...mounts, '', ...namespaces].join('\n')))
+  return sha256(Buffer.from([String(reach.lacksNothing), ...mounts, '', ...namespaces].join('\n')))
 }
 
 /** True if both are of the same reach. */

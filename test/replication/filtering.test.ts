@@ -203,6 +203,78 @@ test('T87: a filtered secondary is not promoted without force, and with it has w
   await secondary.must('POST', 'sys/mounts/kept', { type: 'transit' })
 })
 
+const ROOT_AT_SYS = ['POST', 'sys/policies/acl/x', { policy: 'path "a" { capabilities = ["read"] }' }] as const
+
+test('T87: a secondary that a filter without a path is of lacks nothing', async () => {
+  const { primary, secondary, filter } = await started(89)
+  await filter({ mode: 'deny', paths: ['kept'] })
+  assert.equal((await secondary.call(...ROOT_AT_SYS)).status, 400)
+  await filter({ mode: 'deny', paths: [] })
+  assert.equal((await secondary.status('performance')).filtered, undefined)
+  await secondary.must(...ROOT_AT_SYS)
+  assert.equal(await found(secondary, 'kept/keys/k'), 200)
+  await secondary.must('POST', 'sys/replication/performance/secondary/promote')
+  await primary.must('POST', 'sys/replication/performance/primary/demote')
+})
+
+/** Filters that keep nothing back at the end, and what is done about it. */
+const EMPTIED: readonly { readonly what: string; readonly body: object; readonly work: readonly string[] }[] = [
+  { what: 'deny of what is gone since', body: { mode: 'deny', paths: ['kept'] }, work: ['DELETE sys/mounts/kept'] },
+  { what: 'allow of all that there is', body: { mode: 'allow', paths: ['open', 'kept', 'team'] }, work: [] },
+  {
+    what: 'deny of a namespace that is gone since',
+    body: { mode: 'deny', paths: ['team'] },
+    work: ['DELETE sys/namespaces/team'],
+  },
+]
+for (const [at, { what, body, work }] of EMPTIED.entries())
+  test(`T87: a secondary is promoted while its filter keeps nothing back, and not otherwise: ${what}`, async () => {
+    const { servers, primary, secondary, filter, hidden } = await started(90 + at)
+    const promote = () => secondary.call('POST', 'sys/replication/performance/secondary/promote')
+    /** The status is as of some seconds ago. */
+    const isFiltered = async () => {
+      await servers.time.pass(5_000)
+      return (await secondary.status('performance')).filtered === true
+    }
+    await primary.must('POST', 'sys/namespaces/team')
+    await filter(body)
+    assert.equal(await isFiltered(), work.length > 0)
+    for (const one of work) await primary.must(...(one.split(' ') as ['DELETE', string]))
+    assert.equal(await isFiltered(), false)
+    // What was kept back is not told of by its end.
+    if (work.includes('DELETE sys/mounts/kept')) assert.deepEqual(await keysWith(secondary, hidden), [])
+    // Root at sys/ could move what is made next.
+    assert.equal((await secondary.call(...ROOT_AT_SYS)).status, 400)
+    const again = work[0]?.split(' ')[1] ?? 'sys/mounts/late'
+    await primary.must('POST', again, { type: 'transit' })
+    // It hears of it while the primary hands over.
+    assert.equal((await promote()).status, 503)
+    assert.equal(await isFiltered(), true)
+    await primary.must('DELETE', again)
+    await servers.time.pass(5_000)
+    // What it was told last counts where the primary cannot be asked.
+    primary.kill()
+    await servers.time.pass(20_000)
+    const promoted = await promote()
+    assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
+    assert.equal(await found(secondary, 'open/keys/k'), 200)
+  })
+
+test('a filter that began to keep something while the secondary was off is known when it is back', async () => {
+  const { servers, primary, secondary, filter } = await started(94)
+  await primary.must('DELETE', 'sys/mounts/kept')
+  await filter({ mode: 'allow', paths: ['open'] })
+  assert.equal((await secondary.status('performance')).filtered, undefined)
+  servers.cut(primary, secondary)
+  await servers.time.pass(60_000)
+  await primary.must('POST', 'sys/mounts/late', { type: 'transit' })
+  servers.heal(primary, secondary)
+  await servers.level(primary, secondary, 60_000, 'performance')
+  await servers.time.pass(5_000)
+  assert.equal((await secondary.status('performance')).filtered, true)
+  assert.equal((await secondary.call('POST', 'sys/replication/performance/secondary/promote')).status, 503)
+})
+
 test('T86: tokens of a login method that is forbidden end on the secondary, and stay ended', async () => {
   const { servers, primary, secondary, level, filter } = await started(6)
   await primary.must('POST', 'sys/auth/people', { type: 'userpass' })

@@ -112,6 +112,8 @@ export class ChangingRoles {
         hasFormer = await this.#hasPrimary(family)
         const primary = await this.#primaryOf(family)
         if (!given.force && !asked.isDrained) requireNothing(await missingHere(this.#parts.view, family, primary))
+        // What came while the primary handed over may be news of a filter.
+        if (family === 'performance' && !given.force) await requireUnfiltered(this.#parts.view)
         await this.#begin(family, given, asked, primary?.primaryIndex ?? 0)
       } catch (cause) {
         this.#told.delete(family)

@@ -5,7 +5,7 @@
 import { type Namespaces, ROOT } from '../../api/namespace.ts'
 import type { Secondary } from '../../core/handed.ts'
 import type { MountTable } from '../../core/mount-table.ts'
-import { type Filtered, filteredBy, type Placed, SYSTEM_TYPES } from '../../replication/set/filtered.ts'
+import { canKeep, type Filtered, filteredBy, type Placed, SYSTEM_TYPES } from '../../replication/set/filtered.ts'
 import { PATHS_FILTER, type PathsFilter } from '../../replication/set/paths-filter.ts'
 import { peerOfSegment } from '../../replication/set/peer-name.ts'
 import { FILTERS_FOLDER, filterPath, findSecondary, SETS_FOLDER } from '../../replication/set/records.ts'
@@ -26,7 +26,11 @@ export type FilteredSecondariesParts = {
 }
 
 /** A secondary that is let in, with its filter. */
-type Known = { readonly filter: PathsFilter | undefined; found: Found | undefined }
+type Known = {
+  /** Undefined without one that can keep anything. */
+  readonly filter: PathsFilter | undefined
+  found: Found | undefined
+}
 /** What the filter came to, for these generations of the tables. */
 type Found = { readonly filtered: Filtered; readonly mounts: number; readonly namespaces: number }
 
@@ -78,7 +82,8 @@ export class FilteredSecondaries {
       const entry = await findSecondary(tx, 'performance', id)
       if (entry?.state !== 'active') return undefined
       const stored = await tx.get(filterPath(id))
-      return { filter: stored && PATHS_FILTER.decode(stored), found: undefined }
+      const filter = stored && PATHS_FILTER.decode(stored)
+      return { filter: filter && canKeep(filter) ? filter : undefined, found: undefined }
     })
     if (known !== undefined && changes === this.#changes) this.#known.set(id, known)
   }

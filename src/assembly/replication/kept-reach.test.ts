@@ -10,7 +10,7 @@ import { systemScope } from '../../storage/contract.ts'
 import { treeScopeOf } from '../../storage/log/tree.ts'
 import { KeptReach } from './kept-reach.ts'
 
-const NOTHING: SetReach = { mounts: new Set(), namespaces: new Map() }
+const NOTHING: SetReach = { mounts: new Set(), namespaces: new Map(), lacksNothing: false }
 const PURGED_AT = 7
 const AGAIN = { leftPaths: [], purgedAt: 0, mustPurge: true }
 
@@ -86,7 +86,11 @@ test('other news changes nothing of what was removed', async () => {
   await take(server, kept, NOTHING)
   const { news } = kept
   await remove(server, kept, scope)
-  await take(server, kept, { mounts: new Set(['6a1f0c58-6f0e-4c5c-9d0c-0a5a3f1d7b11']), namespaces: new Map() })
+  await take(server, kept, {
+    mounts: new Set(['6a1f0c58-6f0e-4c5c-9d0c-0a5a3f1d7b11']),
+    namespaces: new Map(),
+    lacksNothing: false,
+  })
   await kept.left({ leaving: [scope], mustPurge: true }, PURGED_AT, news)
   assert.ok(!(await kept.noted()).leaving.includes(scope))
 })

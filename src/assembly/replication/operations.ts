@@ -26,6 +26,7 @@ import {
 } from '../../replication/set/primary-operations.ts'
 import {
   allSecondaries,
+  isLacking,
   readPromotions,
   readReach,
   readState,
@@ -378,7 +379,7 @@ async function readTold(tx: SetReader, family: ReplicationFamily) {
     successor: await readSuccessor(tx, family),
     isUntold: (await tx.get(setPath(family, 'former'))) !== undefined,
     filters: family === 'performance' && state.mode === 'primary' ? await readFilters(tx) : [],
-    isFiltered: family === 'performance' && state.mode === 'secondary' && (await readReach(tx)).reach !== undefined,
+    isFiltered: family === 'performance' && state.mode === 'secondary' && isLacking(await readReach(tx)),
     promotedFrom: state.mode === 'primary' ? await readPromotedFrom(tx, family, state.epoch) : undefined,
   }
 }

@@ -1,7 +1,7 @@
 // What a cluster lacks that is to be promoted, as far as it knows: a promotion without "force" is refused for it.
 import type { PrimaryStatus } from '../../replication/link/link-sides.ts'
 import { readParted, readSuccessor } from '../../replication/set/changing-hands.ts'
-import { readReach, SetRefused, setPath } from '../../replication/set/records.ts'
+import { isLacking, readReach, SetRefused, setPath } from '../../replication/set/records.ts'
 import { readTransfer } from '../../replication/set/transfer-note.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
@@ -62,10 +62,12 @@ function lackOfLink(primary: PrimaryStatus | undefined): Lack {
 const FILTERED =
   'a filter keeps mounts or namespaces of the set from it, which "primary/dynamic-filter" on the primary names'
 
-/** What a filter keeps from a cluster would be lost by its promotion: no other one would get it any more. */
+/**
+ * What a filter keeps from a cluster would be lost by its promotion: no other one would get it any more. The primary
+ * tells whether there is such with each change of it, in front of the records of that.
+ */
 export async function requireUnfiltered(view: View): Promise<void> {
-  const { reach } = await view.transaction((tx) => readReach(tx))
-  if (reach !== undefined) throw notNow(FILTERED)
+  if (isLacking(await view.transaction((tx) => readReach(tx)))) throw notNow(FILTERED)
 }
 
 /** @throws SetRefused that says what is missing */

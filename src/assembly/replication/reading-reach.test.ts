@@ -101,7 +101,7 @@ test('what a secondary gets is read with the index that it is of', async () => {
 test('a mount that is being removed, and a namespace that is being deleted', async () => {
   const server = await startNamespacedServer(['a'])
   const going = await mounted(server, '', 'going/')
-  await filter(server, 'two', { mode: 'deny', paths: [] })
+  await filter(server, 'two', { mode: 'deny', paths: ['other/'] })
   const { reading } = readingOf(server)
   assert.ok((await reading.reachAsOfNow('two')).reach?.mounts.has(going))
   const entry = server.node.mounts.serving('going/') ?? assert.fail('it is mounted')

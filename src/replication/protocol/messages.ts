@@ -102,6 +102,7 @@ const reach = optional(
   group({
     mounts: setOf(text(UUID_BYTES), MAX_REACHED),
     namespaces: mapOf(text(UUID_BYTES), text(MAX_ENTRY_BYTES), MAX_REACHED),
+    lacksNothing: flag,
   }),
 )
 

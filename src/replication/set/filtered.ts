@@ -39,13 +39,17 @@ export type Filtered = {
 
 const NOTHING_FILTERED: Filtered = { reach: undefined, filteredMounts: [], filteredNamespaces: [] }
 
+/** A filter that can never keep anything is none. */
+export const canKeep = ({ mode, paths }: Pick<PathsFilter, 'mode' | 'paths'>): boolean =>
+  mode === 'allow' || paths.length > 0
+
 /**
  * Evaluates a filter. A namespace is covered if the list names it, or one around it; a mount is listed if the list
  * names it, or its namespace is covered. `deny` keeps what is covered or listed from the secondary. `allow` lets it
  * have that and the namespaces around it, and nothing else. Undefined: there is no filter.
  */
 export function filteredBy(filter: Pick<PathsFilter, 'mode' | 'paths'> | undefined, placed: Placed): Filtered {
-  if (filter === undefined) return NOTHING_FILTERED
+  if (filter === undefined || !canKeep(filter)) return NOTHING_FILTERED
   const isAllow = filter.mode === 'allow'
   const named = new Set(filter.paths)
   const namespaces = placed.namespaces.map((one) => ({ ...one, isCovered: upTo(one.path).some((at) => named.has(at)) }))
@@ -55,11 +59,11 @@ export function filteredBy(filter: Pick<PathsFilter, 'mode' | 'paths'> | undefin
   for (const { id, entry, path, isCovered } of namespaces) if (needed?.has(path) ?? !isCovered) there.set(id, entry)
   const isReached = ({ namespace, isListed, isSystem }: Listed): boolean =>
     there.has(namespace) && (isSystem || isListed === isAllow)
-  return {
-    reach: { mounts: new Set(mounts.filter(isReached).map(({ uuid }) => uuid)), namespaces: there },
-    filteredMounts: pathsOf(mounts.filter((one) => !one.isSystem && !isReached(one))),
-    filteredNamespaces: pathsOf(namespaces.filter(({ id }) => !there.has(id))),
-  }
+  const filteredMounts = pathsOf(mounts.filter((one) => !one.isSystem && !isReached(one)))
+  const filteredNamespaces = pathsOf(namespaces.filter(({ id }) => !there.has(id)))
+  const lacksNothing = filteredMounts.length === 0 && filteredNamespaces.length === 0
+  const reached = new Set(mounts.filter(isReached).map(({ uuid }) => uuid))
+  return { reach: { mounts: reached, namespaces: there, lacksNothing }, filteredMounts, filteredNamespaces }
 }
 
 type Covered = PlacedNamespace & { readonly isCovered: boolean }

@@ -17,7 +17,7 @@ async function standIn(seed: number, followed: number | undefined) {
   const cluster = new SetCluster(seed + 1)
   await cluster.run((tx) => becomeSecondary(tx, { bundle, receiver: RECEIVER }, NOW))
   await cluster.run((tx) => copyIsWhole(tx, 'dr', NOW))
-  const reach = { mounts: new Set(['m']), namespaces: new Map() }
+  const reach = { mounts: new Set(['m']), namespaces: new Map(), lacksNothing: false }
   await cluster.run(async (tx) => {
     tx.put(setPath('performance', 'reach'), encodeReach({ ...EVERYTHING, reach, purgedAt: PURGED_AT }))
     if (followed !== undefined) putPurged(tx, followed)

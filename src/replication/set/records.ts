@@ -175,7 +175,7 @@ export const NOT_PARTED: RecordOf<typeof PARTED> = { isOwnLog: false, historyId:
 /** What the filter of a secondary lets it have (reach.ts). */
 export const REACH = storedRecord('What a filter lets this cluster have', {
   /** Null: everything. */
-  only: nullable(group({ mounts: texts, namespaces: mapOf(text) })),
+  only: nullable(group({ mounts: texts, namespaces: mapOf(text), lacksNothing: otherwise(flag, false) })),
   /** Scopes of the rest of which something may be here still, if only in the log and the free pages of the store. */
   leaving: texts,
   /** Where their mounts were, as `NAMESPACE-ID/PATH`: tokens by which older versions wrap answers know no more. */
@@ -210,6 +210,9 @@ export const isSwept = ({ leaving, mustPurge }: NotedReach): boolean => leaving.
 export const isTelling = (noted: NotedReach): boolean =>
   noted.reach !== undefined || !isSwept(noted) || noted.purgedAt > 0
 
+/** True if a filter keeps something from this secondary, as its primary told it last. */
+export const isLacking = ({ reach }: NotedReach): boolean => reach?.lacksNothing === false
+
 /** What this secondary is to have. */
 export async function readReach(tx: Pick<SetReader, 'get'>): Promise<NotedReach> {
   const stored = await tx.get(setPath('performance', 'reach'))
@@ -220,12 +223,17 @@ export async function readReach(tx: Pick<SetReader, 'get'>): Promise<NotedReach>
 export function decodeReach(stored: Buffer): NotedReach {
   const { only, ...rest } = REACH.decode(stored)
   if (only === null) return { reach: undefined, ...rest }
-  return { reach: { mounts: new Set(only.mounts), namespaces: new Map(Object.entries(only.namespaces)) }, ...rest }
+  const namespaces = new Map(Object.entries(only.namespaces))
+  return { reach: { mounts: new Set(only.mounts), namespaces, lacksNothing: only.lacksNothing }, ...rest }
 }
 
 /** The stored form of what a secondary is to have. */
 export function encodeReach({ reach, leaving, leftPaths, ...rest }: NotedReach): Buffer {
-  const only = reach && { mounts: [...reach.mounts], namespaces: Object.fromEntries(reach.namespaces) }
+  const only = reach && {
+    mounts: [...reach.mounts],
+    namespaces: Object.fromEntries(reach.namespaces),
+    lacksNothing: reach.lacksNothing,
+  }
   return REACH.encode({ only: only ?? null, leaving: [...leaving], leftPaths: [...leftPaths], ...rest })
 }
 

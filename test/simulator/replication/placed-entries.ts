@@ -38,6 +38,7 @@ export type Visible = {
   readonly mounts: ReadonlySet<string>
   /** Ids, with the names of their entries. */
   readonly namespaces: ReadonlyMap<string, string>
+  readonly lacksNothing: boolean
 }
 
 /** The entries of one cluster, brought up to date change by change. */
@@ -103,7 +104,7 @@ export class PlacedEntries {
 /** What the filter of this id lets its secondary have; undefined: everything. */
 export function visibleTo(id: string, { namespaces, mounts, filters }: Placed): Visible | undefined {
   const filter = filters.get(id)
-  if (filter === undefined) return undefined
+  if (filter === undefined || (filter.mode === 'deny' && filter.paths.length === 0)) return undefined
   const isNamed = (path: string): boolean => filter.paths.some((named) => named === path)
   const isWithinNamed = (path: string): boolean =>
     filter.paths.some((named) => path.startsWith(named) && namespaces.some((one) => one.path === named))
@@ -126,5 +127,8 @@ export function visibleTo(id: string, { namespaces, mounts, filters }: Placed): 
   return {
     mounts: new Set(mounts.filter(isReached).map(({ uuid }) => uuid)),
     namespaces: new Map(there.map(({ id: of, entry }) => [of, entry])),
+    lacksNothing:
+      there.length === namespaces.length &&
+      mounts.filter((mount) => placedIn(mount) !== undefined).every((mount) => isReached(mount)),
   }
 }

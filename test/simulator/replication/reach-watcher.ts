@@ -186,9 +186,7 @@ export class ReachWatcher {
   /** What the filter at a primary lets the secondary of this id have now. */
   reachOf(primary: SimulatedCluster, id: string): SetReach | undefined {
     const visible = visibleTo(id, this.placedAt(primary))
-    return (
-      visible && { mounts: visible.mounts, namespaces: new Map([[ROOT_NAMESPACE, NO_ENTRY], ...visible.namespaces]) }
-    )
+    return visible && { ...visible, namespaces: new Map([[ROOT_NAMESPACE, NO_ENTRY], ...visible.namespaces]) }
   }
 
   /** What is not as the filter of the primary says, once all came; undefined: nothing. */

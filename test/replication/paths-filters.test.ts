@@ -270,3 +270,46 @@ test('a cluster that was disabled and comes by another id is named by that one',
   assert.deepEqual((await primary.must('GET', at('three'))).body.data, { mode: 'deny', paths: ['kv/'] })
   assert.equal((await primary.call('GET', at('two'))).status, 404)
 })
+
+test('T-09: a rule about one id of a secondary holds for its other one', async () => {
+  const { primary, secondary } = await grownServers(21)
+  const cluster = await clusterId(secondary)
+  const deny = { mode: 'deny', paths: ['kv/'] }
+  await primary.must('POST', at('two'), deny)
+  const tokenWith = async (name: string, denied: readonly string[]): Promise<string> => {
+    const rule = (path: string, capabilities: readonly string[]) =>
+      `path "${path}" { capabilities = ${JSON.stringify(capabilities)} }\n`
+    const all = [at('*'), ofPrimary('*')].map((path) => rule(path, ['create', 'read', 'update', 'delete']))
+    const policy = all.join('') + denied.map((path) => rule(path, ['deny'])).join('')
+    await primary.must('PUT', `sys/policies/acl/${name}`, { policy })
+    const made = await primary.must('POST', 'auth/token/create', { policies: [name] })
+    return (made.body.auth as { readonly client_token: string }).client_token
+  }
+  const answers = async (token: string, id: string): Promise<readonly number[]> => {
+    const found: number[] = []
+    for (const [method, path, body] of [
+      ['GET', ofPrimary(id)],
+      ['GET', at(id)],
+      ['POST', at(id), { ...deny, dry_run: true }],
+      ['POST', at(id), deny],
+      ['DELETE', at(id)],
+    ] as const)
+      found.push((await primary.call(method, path, body, token)).status)
+    return found
+  }
+  for (const [kept, other] of [
+    ['two', cluster],
+    [cluster, 'two'],
+  ] as const) {
+    const token = await tokenWith(`not-${kept}`, [at(kept), ofPrimary(kept)])
+    for (const id of [kept, other])
+      assert.deepEqual(await answers(token, id), [403, 403, 403, 403, 403], `${kept} ${id}`)
+    assert.equal((await primary.call('GET', at('x'), undefined, token)).status, 404)
+  }
+  assert.deepEqual((await primary.must('GET', at('two'))).body.data, deny)
+  // A rule about the reading alone leaves the rest as it is.
+  assert.deepEqual(await answers(await tokenWith('not-shown', [ofPrimary('two')]), cluster), [403, 200, 200, 204, 204])
+  // Who has no right to the path of the request is told nothing of the id.
+  const none = await tokenWith('none', [at('*'), ofPrimary('*')])
+  for (const id of ['two', cluster, 'x']) assert.deepEqual(await answers(none, id), [403, 403, 403, 403, 403], id)
+})

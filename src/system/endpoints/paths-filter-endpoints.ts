@@ -2,11 +2,10 @@
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { bool, string, strings } from '../../api/fields.ts'
-import { type Answer, DONE } from '../../api/request.ts'
+import { type Answer, DONE, type RequestInfo } from '../../api/request.ts'
 import { choice, listOf, text } from '../../api/shape.ts'
 import { withoutOuterSlashes } from '../../lib/slashes.ts'
 import { SYSTEM_TYPES } from '../../replication/set/filtered.ts'
-import type { NamedSecondary } from '../../replication/set/paths-filter.ts'
 import { faultOfPeerId } from '../../replication/set/peer-name.ts'
 import type { FilteredPaths } from '../replication-operations.ts'
 import type { System as Whole } from '../system.ts'
@@ -24,8 +23,10 @@ const ID = {
     required: true,
   }),
 }
+const FILTERS = 'replication/performance/primary/paths-filter/'
+const FILTERED = 'replication/performance/primary/dynamic-filter/'
 // An id is the rest of the path: it may be any text, slashes included.
-const OF_PRIMARY = { ...COMMON, path: 'replication/performance/primary/paths-filter/:id...' } as const
+const OF_PRIMARY = { ...COMMON, path: `${FILTERS}:id...` } as const
 
 const DYNAMIC = {
   dynamic_filtered_mounts: listOf(text('Path'), 'Mounts that the secondary does not get now'),
@@ -48,8 +49,8 @@ const read: Endpoint<FilterSystem> = endpoint({
     paths: listOf(text('Path'), 'Paths of mounts and namespaces'),
   },
   mayBeEmpty: true,
-  handler: async (system: FilterSystem, { id }) => {
-    const { id: token } = await named(system, id)
+  handler: async (system: FilterSystem, { id }, { caller }) => {
+    const token = await tokenIdOf(system, id, { caller, folder: FILTERS })
     const filter = await carryOut(system, 'performance', ({ filters }) => filters.read(token))
     return filter === undefined ? { status: 200 } : { data: filter }
   },
@@ -79,13 +80,13 @@ const write: Endpoint<FilterSystem> = endpoint({
     would_vanish: listOf(text('Path'), 'Mounts and namespaces that it would have no more, with dry_run'),
   },
   mayBeEmpty: true,
-  handler: async (system: FilterSystem, { id, mode: given, paths, dry_run: isDryRun }) => {
+  handler: async (system: FilterSystem, { id, mode: given, paths, dry_run: isDryRun }, { caller }) => {
     requireId(id)
     const mode = MODES.find((one) => one === given)
     if (mode === undefined) throw fail('choice_unknown', ['mode', `must be one of: ${MODES.join(', ')}`])
     if (paths.length > MOST_PATHS) throw fail('out_of_range', ['paths', `must be ${MOST_PATHS} paths at most`])
     const wanted = { mode, paths: [...new Set(paths.map((path) => requirePath(system, path)))] }
-    const { id: token } = await named(system, id)
+    const token = await tokenIdOf(system, id, { caller, folder: FILTERS })
     if (isDryRun) {
       const effect = await carryOut(system, 'performance', ({ filters }) => filters.preview(token, wanted))
       return { data: { would_appear: effect.appearing, would_vanish: effect.vanishing } }
@@ -101,11 +102,22 @@ function requireId(id: string): void {
   if (fault !== undefined) throw fail('field_invalid', ['id', fault])
 }
 
-/** The secondary that the id names. @throws Refusal if there is none */
-async function named(system: FilterSystem, id: string): Promise<NamedSecondary> {
+/**
+ * The id of the token of the secondary that an id names. A rule about its other id holds for the request too, as its
+ * path could have that one (threats T-09). @throws Refusal if there is none, and for who is denied it
+ */
+async function tokenIdOf(system: FilterSystem, id: string, asked: Asked): Promise<string> {
   requireId(id)
-  return carryOut(system, 'performance', ({ filters }) => filters.named(id))
+  const secondary = await carryOut(system, 'performance', ({ filters }) => filters.named(id))
+  for (const other of [secondary.id, secondary.clusterId]) {
+    const isOther = other !== '' && other !== id
+    if (isOther && asked.caller?.isRefusedAt(asked.folder + other) === true) throw fail('permission_denied', [])
+  }
+  return secondary.id
 }
+
+/** Who asks, and the folder of ids that the path is in. */
+type Asked = Pick<RequestInfo, 'caller'> & { readonly folder: string }
 
 /** The path with its last slash, if a mount or a namespace is there that may be filtered. @throws Refusal */
 function requirePath({ mounts, namespaces }: FilterSystem, given: string): string {
@@ -131,8 +143,8 @@ const remove: Endpoint<FilterSystem> = endpoint({
   capability: 'delete',
   summary: 'Removes the filter of a secondary, if it has one',
   fields: ID,
-  handler: async (system: FilterSystem, { id }) => {
-    const { id: token } = await named(system, id)
+  handler: async (system: FilterSystem, { id }, { caller }) => {
+    const token = await tokenIdOf(system, id, { caller, folder: FILTERS })
     await carryOut(system, 'performance', ({ filters }) => filters.remove(token))
     return DONE
   },
@@ -143,12 +155,12 @@ const ofPrimary: Endpoint<FilterSystem> = endpoint({
   id: 'dynamic-filter-primary-read',
   operation: 'read',
   capability: 'read',
-  path: 'replication/performance/primary/dynamic-filter/:id...',
+  path: `${FILTERED}:id...`,
   summary: 'Shows what a filter keeps from a secondary now',
   fields: ID,
   response: DYNAMIC,
-  handler: async (system: FilterSystem, { id }) => {
-    const { id: token } = await named(system, id)
+  handler: async (system: FilterSystem, { id }, { caller }) => {
+    const token = await tokenIdOf(system, id, { caller, folder: FILTERED })
     return dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filtered(token)))
   },
 })

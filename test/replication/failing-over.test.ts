@@ -370,6 +370,7 @@ test('update-primary refuses a token of another set, garbage, and a token that t
   for (const [body, says] of [
     [{ token: foreign }, /of another set/],
     [{ token: 'garbage' }, /token/],
+    [{ token: null }, /field \\"token\\": is null: send the activation token/],
     [{}, /token/],
   ] as const) {
     const refused = await given(body)

@@ -241,6 +241,7 @@ test('a performance secondary is given no primary, another set, and its primary:
     [{ token: await servers.token(other, 'two', {}, FAMILY) }, /of another set/],
     [{ token: await servers.token(other, 'two', {}, FAMILY), force: true }, /follows a primary: give a blank/],
     [{ token: 'garbage' }, /token/],
+    [{ token: null }, /field \\"token\\": is null: send the activation token/],
     [{}, /token/],
   ] as const) {
     const refused = await given(body)

@@ -1,6 +1,7 @@
 // What both families have in common where a set changes hands (Interface 3.1, 4.4, 4.5).
 import { type Endpoint, endpoint } from '../../api/endpoint.ts'
-import { type Args, bool, string } from '../../api/fields.ts'
+import { fail } from '../../api/errors.ts'
+import { type Args, bool, type Field, string } from '../../api/fields.ts'
 import type { Answer } from '../../api/request.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import { BY_MODE, carryOut, changed, type ReplicationSystem, reliedOn } from './replication-family.ts'
@@ -72,13 +73,26 @@ export const UPDATE_PRIMARY = {
     'reached, or refuses, changes nothing here. With a blank token the cluster follows nobody from now on.',
 } as const
 
+const NULL_TOKEN = 'is null: send the activation token of the new primary, or "" if this cluster is to follow nobody'
+
+/** A program that has no token sends null, and does not mean the blank one, by which a cluster forgets its primary. */
+export const notNull = <P extends boolean>(token: Field<string, P>): Field<string, P> => ({
+  ...token,
+  decode: (value, name) => {
+    if (value === null) throw fail('field_invalid', [name, NULL_TOKEN])
+    return token.decode(value, name)
+  },
+})
+
 /** Fields of `secondary/update-primary`. */
 export const UPDATE = {
   ...ACTIVATION,
-  token: string('Activation token of the new primary; blank: the cluster forgets the one that it has', {
-    required: true,
-    secret: true,
-  }),
+  token: notNull(
+    string('Activation token of the new primary; blank: the cluster forgets the one that it has', {
+      required: true,
+      secret: true,
+    }),
+  ),
   force: bool('Takes a token of another set too, if this cluster follows nobody', { default: false }),
 }
 

@@ -8,6 +8,7 @@ import {
   demoteEndpoint,
   followAnother,
   leaveSet,
+  notNull,
   PROMOTION,
   promoted,
   UPDATE,
@@ -62,9 +63,9 @@ const updatePrimary: Endpoint<ReplicationSystem> = endpoint({
     'other addresses, update_primary_addrs is enough, and no token is needed.',
   fields: {
     ...UPDATE,
-    token: string('Activation token of the new primary; blank: the cluster forgets the one that it has', {
-      secret: true,
-    }),
+    token: notNull(
+      string('Activation token of the new primary; blank: the cluster forgets the one that it has', { secret: true }),
+    ),
     update_primary_addrs: strings(
       'Cluster addresses, https://host:port, that are tried in order: the first where the primary answers is kept, ' +
         'with those behind it. Not together with token',

@@ -171,6 +171,31 @@ test('4c.22: a change that names what is filtered is 404 on the secondary, and c
   }
 })
 
+test('a quota of what is filtered is not shown on the secondary, and one of what it has is', async () => {
+  const { servers, primary, secondary, ask } = await stage(46)
+  const paths = { open: 'open/keys/', mount: `${HIDDEN}/`, inner: `${HIDDEN}ns/inner/`, namespace: `${HIDDEN}ns/` }
+  for (const [name, path] of Object.entries(paths))
+    await primary.must('POST', `sys/quotas/rate-limit/zq-${name}`, { path, rate: 100 })
+  await primary.must('POST', 'sys/quotas/rate-limit/zq-all', { rate: 100 })
+  await servers.level(primary, secondary, 60_000, 'performance')
+  const keysOf = ({ body }: Called) => (body.data as { readonly keys: readonly string[] }).keys
+  assert.deepEqual(keysOf(await ask('LIST', 'sys/quotas/rate-limit')), ['zq-all', 'zq-open'])
+  assert.deepEqual(keysOf(await ask('LIST', 'sys/quotas/rate-limit?limit=1&after=zq-all')), ['zq-open'])
+  for (const name of ['mount', 'inner', 'namespace'])
+    assert.equal((await ask('GET', `sys/quotas/rate-limit/zq-${name}`)).status, 404, name)
+  for (const [name, path] of [
+    ['all', ''],
+    ['open', paths.open],
+  ])
+    assert.equal((await ask('GET', `sys/quotas/rate-limit/zq-${name}`)).body.data?.path, path)
+  const all = await primary.must('LIST', 'sys/quotas/rate-limit')
+  assert.deepEqual(keysOf(all), ['zq-all', 'zq-inner', 'zq-mount', 'zq-namespace', 'zq-open'])
+  // With the filter gone it counts, and so it shows.
+  await primary.must('DELETE', FILTER)
+  await servers.time.pass(5_000)
+  assert.equal((await ask('GET', 'sys/quotas/rate-limit/zq-mount')).body.data?.path, paths.mount)
+})
+
 test('4c.22: what is of a filtered namespace is as unknown to identities as what never was', async () => {
   const { servers, primary, secondary, ask } = await stage(46)
   const made = async (path: string, body: object): Promise<string> =>

@@ -88,9 +88,9 @@ const quotas = namedThings({
         'the root namespace alone; has no effect for a mount',
     ),
   },
-  names: async (system: System, page) => pageOf(await system.quotas.names(), page),
-  find: (system: System, name) => system.quotas.find(name),
-  body: (quota: RateQuota, _name, system: System) => shown(system, quota),
+  names: async (system: System, page) => pageOf(await shownNames(system), page),
+  find: findShown,
+  body: ({ quota, path }: Shown) => bodyOf(quota, path),
   write: async (system: System, name, args, { sight }) => {
     const target = args.path === undefined ? undefined : targetOf(system, args.path, sight)
     if (args.interval !== undefined && (args.interval < 1 || args.interval > MAX_SECONDS))
@@ -126,13 +126,32 @@ const quotas = namedThings({
   remove: (system: System, name) => system.quotas.delete(name),
 })
 
+/** A quota whose mount and namespace are there, and the full path that it is for. */
+type Shown = { readonly quota: RateQuota; readonly path: string }
+
+/**
+ * A secondary has the quotas of all mounts, whichever of these a filter keeps from it. Those count nothing there, and
+ * are shown as little as a quota that goes with its mount.
+ */
+async function findShown(system: System, name: string): Promise<Shown | undefined> {
+  const quota = await system.quotas.find(name)
+  const path = quota && pathOf(system, quota)
+  return quota === undefined || path === undefined ? undefined : { quota, path }
+}
+
+async function shownNames(system: System): Promise<string[]> {
+  const names = await system.quotas.names()
+  const found = await Promise.all(names.map((name) => findShown(system, name)))
+  return names.filter((_, at) => found[at] !== undefined)
+}
+
 /** A quota as a read shows it. */
-function shown(system: System, quota: RateQuota): object {
+function bodyOf(quota: RateQuota, path: string): object {
   const { role, rate, intervalSeconds, blockSeconds, groupBy, secondaryRate, inheritable } = quota
   return {
     type: 'rate-limit',
     name: quota.name,
-    path: shownPath(system, quota),
+    path,
     role,
     rate,
     interval: intervalSeconds,
@@ -144,10 +163,10 @@ function shown(system: System, quota: RateQuota): object {
 }
 
 /** The quota names its mount by UUID, so a mount that is moved keeps its quotas and the path follows. */
-function shownPath({ mounts, namespaces }: System, { mount, namespace = ROOT.id, path }: RateQuota): string {
-  if (mount === '') return namespaces.byId(namespace)?.path ?? ''
+function pathOf({ mounts, namespaces }: System, { mount, namespace = ROOT.id, path }: RateQuota): string | undefined {
+  if (mount === '') return namespaces.byId(namespace)?.path
   const entry = mounts.all().find(({ uuid }) => uuid === mount)
-  return (entry === undefined ? '' : mounts.fullPathOf(entry)) + path
+  return entry && mounts.fullPathOf(entry) + path
 }
 
 /** The mount that a quota is for, which may be gone; for that of a namespace, the one that is wherever that is. */

@@ -113,7 +113,12 @@ export type ServerFacts = {
 }
 
 /** One move of a mount: its paths before and after, each with its last '/'. */
-export type Migration = { readonly source: string; readonly target: string }
+export type Migration = {
+  readonly source: string
+  readonly target: string
+  /** UUIDs of mounts without which this cluster tells nothing of it: where the primary carried it out. */
+  readonly of: readonly string[]
+}
 
 /**
  * The last moves of mounts that were answered here, for sys/remount/status. In memory only: a move is done when its

@@ -196,6 +196,34 @@ test('a quota of what is filtered is not shown on the secondary, and one of what
   assert.equal((await ask('GET', 'sys/quotas/rate-limit/zq-mount')).body.data?.path, paths.mount)
 })
 
+test('the status of a move is not told where a filter has taken the mount, or a namespace that it names', async () => {
+  const { servers, primary, secondary } = await performanceServers(47)
+  for (const name of ['team', 'other']) await primary.must('POST', `sys/namespaces/${name}`)
+  for (const path of ['plain', 'team/inner', 'kept']) {
+    const within = path.startsWith('team/') ? 'team/' : ''
+    await primary.must('POST', `${within}sys/mounts/${path.slice(within.length)}`, { type: 'transit' })
+  }
+  await servers.level(primary, secondary, 60_000, 'performance')
+  const ids: string[] = []
+  for (const [from, to] of [
+    ['plain', 'plain2'],
+    ['team/inner', 'other/inner'],
+    ['kept', 'kept2'],
+  ])
+    ids.push(String((await secondary.must('POST', 'sys/remount', { from, to })).body.data?.migration_id))
+  const statuses = async (of: ReplicatedServer) => {
+    const answers = await Promise.all(ids.map((id) => of.call('GET', `sys/remount/status/${id}`)))
+    return answers.map(({ status }) => status)
+  }
+  assert.deepEqual(await statuses(secondary), [200, 200, 200])
+  await servers.level(primary, secondary, 60_000, 'performance')
+  assert.deepEqual(await statuses(secondary), [200, 200, 200])
+  await primary.must('POST', FILTER, { mode: 'deny', paths: ['kept2', 'team'] })
+  await servers.time.pass(100)
+  assert.deepEqual(await statuses(secondary), [200, 404, 404])
+  assert.deepEqual(await statuses(primary), [200, 200, 200])
+})
+
 test('4c.22: what is of a filtered namespace is as unknown to identities as what never was', async () => {
   const { servers, primary, secondary, ask } = await stage(46)
   const made = async (path: string, body: object): Promise<string> =>

@@ -23,11 +23,29 @@ function mountPathOf(given: string): string {
   return path.startsWith('auth/') ? path : `mounts/${path}`
 }
 
+/** A move, as it is asked for. */
+type Move = { readonly from: string; readonly to: string }
+
 /** What a move is kept as: full paths. */
-const migrationOf = (within: Namespace, { from, to }: { readonly from: string; readonly to: string }): Migration => ({
+const migrationOf = (within: Namespace, { from, to }: Move, of: readonly string[]): Migration => ({
   source: within.path + folder(from),
   target: within.path + folder(to),
+  of,
 })
+
+/** The mount that the primary moved, which may have come already, and those that show its namespaces. */
+function movedByPrimary(system: System, within: Namespace, { from, to }: Move): readonly string[] {
+  const [source, target] = [sourceOf(system, within, from, 'shared'), namedIn(system, within, to)]
+  const found = [target, source].map(({ namespace, path }) => system.mounts.find(namespace, path, 'shared'))
+  const around = [source, target].map(({ namespace }) => systemMountOf(system.mounts, namespace))
+  return [found[0] ?? found[1], ...around].map((mount) => mount?.uuid ?? '')
+}
+
+/** A filter may have taken the mount from a secondary since, or a namespace that a path names. */
+const isShown = ({ mounts }: System, { of }: Migration): boolean => {
+  const there = new Set(mounts.all().map(({ uuid }) => uuid))
+  return of.every((uuid) => there.has(uuid))
+}
 
 /** What is to be moved. A mount of here may lie where the primary of a set made a namespace: it goes before that. */
 function sourceOf({ mounts, namespaces }: System, within: Namespace, from: string, sight: Sight): NamespacedPath {
@@ -66,7 +84,8 @@ const remount = endpoint({
   response: { migration_id: text('ID to query the status with') },
   afterPrimary: (system: System, args, within, { data }) => {
     const { migration_id: id } = (data ?? {}) as { readonly migration_id?: unknown }
-    if (typeof id === 'string') system.migrations.keep(id, migrationOf(within, args))
+    if (typeof id === 'string')
+      system.migrations.keep(id, migrationOf(within, args, movedByPrimary(system, within, args)))
   },
   handler: async (system: System, args, { namespace: within, sight }) => {
     const [from, to] = [sourceOf(system, within, args.from, sight), namedIn(system, within, args.to)]
@@ -78,7 +97,7 @@ const remount = endpoint({
     // What it gave belongs to the namespace that it left.
     if (before !== undefined && from.namespace.id !== to.namespace.id) await system.leases.revokeByMount(before)
     const id = system.world.random.uuid()
-    system.migrations.keep(id, migrationOf(within, args))
+    system.migrations.keep(id, migrationOf(within, args, []))
     return {
       data: { migration_id: id },
       warnings: ['Mount move has been queued. It is done: sys/remount/status tells its progress by the migration_id'],
@@ -96,7 +115,9 @@ const status = endpoint({
   runsOn: 'writer',
   writes: 'node',
   summary: 'Shows the status of the move of a mount',
-  describe: 'Known to the cluster that answered the move, until it restarts, and to the primary that carried it out.',
+  describe:
+    'Known to the cluster that answered the move, until it restarts, and to the primary that carried it out. A ' +
+    'secondary from which a filter has taken the mount tells nothing of it.',
   fields: { id: string('The migration_id of the move', { required: true }) },
   response: {
     migration_id: text('The migration_id that was sent'),
@@ -107,7 +128,7 @@ const status = endpoint({
   },
   handler: (system: System, { id }) => {
     const found: Migration | undefined = system.migrations.find(id)
-    if (found === undefined) throw fail('not_found', [])
+    if (found === undefined || !isShown(system, found)) throw fail('not_found', [])
     const { source: source_mount, target: target_mount } = found
     return { data: { migration_id: id, migration_info: { source_mount, target_mount, status: 'success' } } }
   },

@@ -1,7 +1,7 @@
 // What operators do with replication, and what status tells of it, as the endpoints see it. The thread that writes
 // carries it out (src/assembly/replication).
 import type { PrimaryStatus, SecondaryStatus } from '../replication/link/link-sides.ts'
-import type { NamedSecondary } from '../replication/set/paths-filter.ts'
+import type { FilterOperation, NamedSecondary } from '../replication/set/paths-filter.ts'
 import type { SecondaryIdentity, SetState, Successor } from '../replication/set/records.ts'
 import type { SynchronousTold } from '../replication/synchronous/synchronous-writes.ts'
 import type { UndoneHead } from '../replication/undone/undone-records.ts'
@@ -139,7 +139,7 @@ export type FilterEffect = { readonly appearing: readonly string[]; readonly van
 /** Filters of secondaries for performance. */
 export type PathsFilters = {
   /** The secondary that has this id, or whose cluster has it. All others take the id of its token. */
-  named(given: string): Promise<NamedSecondary>
+  named(given: string, operation: FilterOperation): Promise<NamedSecondary>
   /** Undefined for a secondary without one. */
   read(id: string): Promise<WantedFilter | undefined>
   write(id: string, filter: WantedFilter): Promise<void>

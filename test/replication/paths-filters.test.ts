@@ -72,7 +72,9 @@ test('4c.22: what is filtered now is told by both sides, by either id', async ()
   assert.equal((await secondary.call('GET', ofSecondary('x'))).status, 404)
   assert.equal((await primary.call('GET', ofPrimary('x'))).status, 404)
   assert.equal((await primary.call('GET', ofSecondary('two'))).status, 400)
-  assert.equal((await secondary.call('GET', ofPrimary('two'))).status, 400)
+  const refused = await secondary.call('GET', ofPrimary('two'))
+  assert.equal(refused.status, 400)
+  assert.match(String(refused.body.errors), /"primary\/dynamic-filter" is not for a cluster in mode secondary/)
 })
 
 test('a secondary learns of its own filter alone, from its primary, and keeps none of it', async () => {
@@ -87,7 +89,13 @@ test('a secondary learns of its own filter alone, from its primary, and keeps no
   await servers.time.pass(60_000)
   const away = await secondary.call('GET', ofSecondary('two'))
   assert.equal(away.status, 503)
-  assert.match(String(away.body.errors), /one:8200/)
+  assert.match(String(away.body.errors), /one:8200, did not answer what it filters: ask it there/)
+  await secondary.must('POST', 'sys/replication/performance/secondary/update-primary', { token: '' })
+  for (const id of ['two', await clusterId(secondary)]) {
+    const alone = await secondary.call('GET', ofSecondary(id))
+    assert.equal(alone.status, 400)
+    assert.match(String(alone.body.errors), /follows no primary.*update-primary/)
+  }
 })
 
 test('dry_run shows what would appear and what would vanish, and changes nothing', async () => {

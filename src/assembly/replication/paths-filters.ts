@@ -32,10 +32,10 @@ export function pathsFilters(parts: PathsFiltersParts): PathsFilters {
   }
   const found = async (id: string) => view.transaction((tx) => readFilter(tx, id))
   return {
-    named: (given) =>
+    named: (given, operation) =>
       orRefused(async () => {
         const ids = await connected()
-        return view.transaction((tx) => namedSecondary(tx, given, ids))
+        return view.transaction((tx) => namedSecondary(tx, given, operation, ids))
       }),
     read: (id) =>
       orRefused(async () => {
@@ -64,8 +64,8 @@ export function pathsFilters(parts: PathsFiltersParts): PathsFilters {
         await view.transaction(async (tx) => {
           await requireOperation(tx, 'performance', 'secondary/dynamic-filter')
           const stored = await tx.get(setPath('performance', 'identity'))
-          const own = stored === undefined ? undefined : SECONDARY_IDENTITY.decode(stored).id
-          if (given !== own && given !== clusterId())
+          if (stored === undefined) throw new SetRefused(400, FOLLOWS_NOBODY)
+          if (given !== SECONDARY_IDENTITY.decode(stored).id && given !== clusterId())
             throw new SetRefused(
               404,
               'This cluster has another id: "secondary_id" of the status, or that of sys/health',
@@ -75,6 +75,9 @@ export function pathsFilters(parts: PathsFiltersParts): PathsFilters {
       }),
   }
 }
+
+const FOLLOWS_NOBODY =
+  'This cluster follows no primary, which alone knows what it filters: "secondary/update-primary" gives it one'
 
 /** The names of what is filtered. */
 export const namesOf = ({ filteredMounts, filteredNamespaces }: Filtered): FilteredPaths => ({

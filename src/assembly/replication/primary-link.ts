@@ -83,8 +83,12 @@ export class PrimaryLink implements PrimaryOverLink {
     try {
       return await this.#call('filteredHere', null)
     } catch (cause) {
-      if (!(cause instanceof CallFailed && cause.isOfUnknownCall)) throw cause
-      throw fail('replication_not_now', [olderPrimary(this.#parts.primaryAddress())], cause)
+      const address = this.#parts.primaryAddress()
+      const isUnknown = cause instanceof CallFailed && cause.isOfUnknownCall
+      if (isUnknown) throw fail('replication_not_now', [olderPrimary(address)], cause)
+      // What is said of a request that may have written fits no question.
+      if (cause instanceof Refusal && NO_ANSWER.has(cause.code)) throw fail('replication_not_now', [noAnswer(address)])
+      throw cause
     }
   }
 
@@ -112,6 +116,12 @@ export class PrimaryLink implements PrimaryOverLink {
     }
   }
 }
+
+const NO_ANSWER: ReadonlySet<ErrorCode> = new Set([...Object.values(UNANSWERED), 'primary_leaves'])
+
+const noAnswer = (address: string): string =>
+  `The primary${address === '' ? '' : `, at ${address},`} did not answer what it filters: ask it there, or here ` +
+  'again once the status says that this cluster follows it'
 
 const olderPrimary = (address: string): string =>
   `The primary${address === '' ? '' : `, at ${address},`} has an older version, which does not tell a secondary what ` +

@@ -33,6 +33,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'dr primary/revoke-secondary': 'p- pb pp ps',
   'dr primary/rotate-authority': 'p- pb pp ps',
   'dr primary/paths-filter': 'p- pb pp ps',
+  'dr primary/dynamic-filter': 'p- pb pp ps',
   'dr secondary/dynamic-filter': 's- sb sp ss',
   'dr secondary/generate-public-key': '-- -b -p -s s- sb sp ss',
   'dr secondary/enable': '--',
@@ -46,6 +47,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'performance primary/revoke-secondary': '-p pp',
   'performance primary/rotate-authority': '-p pp',
   'performance primary/paths-filter': '-p pp',
+  'performance primary/dynamic-filter': '-p pp',
   'performance secondary/dynamic-filter': '-s ps',
   'performance secondary/generate-public-key': '-- -s p- ps',
   'performance secondary/enable': '--',
@@ -125,7 +127,9 @@ test('what users run into says what to do', () => {
 })
 
 const NOT_BY_A_FENCED_ONE: ReadonlySet<string> = new Set(
-  ['secondary-token', 'revoke-secondary', 'rotate-authority', 'paths-filter'].map((one) => `primary/${one}`),
+  ['secondary-token', 'revoke-secondary', 'rotate-authority', 'paths-filter', 'dynamic-filter'].map(
+    (one) => `primary/${one}`,
+  ),
 )
 
 test('a fenced primary can be demoted and disabled, and does nothing else', () => {

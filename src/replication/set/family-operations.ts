@@ -32,6 +32,7 @@ const RULES = {
   'primary/revoke-secondary': { modes: ['primary'] },
   'primary/rotate-authority': { modes: ['primary'] },
   'primary/paths-filter': { modes: ['primary'] },
+  'primary/dynamic-filter': { modes: ['primary'] },
   'secondary/dynamic-filter': { modes: ['secondary'] },
   'secondary/generate-public-key': { modes: ['disabled', 'secondary'] },
   'secondary/enable': { modes: ['disabled'] },

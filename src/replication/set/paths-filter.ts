@@ -4,6 +4,7 @@
 //   performance/filter/ID   in the view of `core/replication/` (records.ts)
 import { oneOf, text, texts } from '../../lib/member-kinds.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
+import type { FamilyOperation } from './family-operations.ts'
 import { requireKept, requireOperation } from './primary-operations.ts'
 import {
   allSecondaries,
@@ -30,6 +31,9 @@ export type PathsFilter = RecordOf<typeof PATHS_FILTER>
 /** A secondary by the id of its token and by that of its cluster, which is '' while that is not known. */
 export type NamedSecondary = { readonly id: string; readonly clusterId: string }
 
+/** The operations of a primary that name a secondary so. */
+export type FilterOperation = Extract<FamilyOperation, 'primary/paths-filter' | 'primary/dynamic-filter'>
+
 /**
  * The secondary that an operator names by either id; one that is also the id of a token means that. `connected`: the
  * secondaries that have a link now, with the ids of their clusters. A cluster that got another token may still have its
@@ -39,9 +43,10 @@ export type NamedSecondary = { readonly id: string; readonly clusterId: string }
 export async function namedSecondary(
   tx: SetReader,
   given: string,
+  operation: FilterOperation,
   connected: ReadonlyMap<string, string>,
 ): Promise<NamedSecondary> {
-  await requireOperation(tx, 'performance', 'primary/paths-filter')
+  await requireOperation(tx, 'performance', operation)
   const known = (await allSecondaries(tx, 'performance')).filter(({ state }) => state !== 'revoked')
   const named = known.map(({ id, clusterId }) => ({ id, clusterId: connected.get(id) ?? clusterId }))
   const ofToken = named.find(({ id }) => id === given)

@@ -6,6 +6,7 @@ import { type Answer, DONE, type RequestInfo } from '../../api/request.ts'
 import { choice, listOf, text } from '../../api/shape.ts'
 import { withoutOuterSlashes } from '../../lib/slashes.ts'
 import { SYSTEM_TYPES } from '../../replication/set/filtered.ts'
+import type { FilterOperation } from '../../replication/set/paths-filter.ts'
 import { faultOfPeerId } from '../../replication/set/peer-name.ts'
 import type { FilteredPaths } from '../replication-operations.ts'
 import type { System as Whole } from '../system.ts'
@@ -23,10 +24,11 @@ const ID = {
     required: true,
   }),
 }
-const FILTERS = 'replication/performance/primary/paths-filter/'
-const FILTERED = 'replication/performance/primary/dynamic-filter/'
+const OF_FAMILY = 'replication/performance/'
+const FILTERS = 'primary/paths-filter'
+const FILTERED = 'primary/dynamic-filter'
 // An id is the rest of the path: it may be any text, slashes included.
-const OF_PRIMARY = { ...COMMON, path: `${FILTERS}:id...` } as const
+const OF_PRIMARY = { ...COMMON, path: `${OF_FAMILY}${FILTERS}/:id...` } as const
 
 const DYNAMIC = {
   dynamic_filtered_mounts: listOf(text('Path'), 'Mounts that the secondary does not get now'),
@@ -50,7 +52,7 @@ const read: Endpoint<FilterSystem> = endpoint({
   },
   mayBeEmpty: true,
   handler: async (system: FilterSystem, { id }, { caller }) => {
-    const token = await tokenIdOf(system, id, { caller, folder: FILTERS })
+    const token = await tokenIdOf(system, id, { caller, operation: FILTERS })
     const filter = await carryOut(system, 'performance', ({ filters }) => filters.read(token))
     return filter === undefined ? { status: 200 } : { data: filter }
   },
@@ -86,7 +88,7 @@ const write: Endpoint<FilterSystem> = endpoint({
     if (mode === undefined) throw fail('choice_unknown', ['mode', `must be one of: ${MODES.join(', ')}`])
     if (paths.length > MOST_PATHS) throw fail('out_of_range', ['paths', `must be ${MOST_PATHS} paths at most`])
     const wanted = { mode, paths: [...new Set(paths.map((path) => requirePath(system, path)))] }
-    const token = await tokenIdOf(system, id, { caller, folder: FILTERS })
+    const token = await tokenIdOf(system, id, { caller, operation: FILTERS })
     if (isDryRun) {
       const effect = await carryOut(system, 'performance', ({ filters }) => filters.preview(token, wanted))
       return { data: { would_appear: effect.appearing, would_vanish: effect.vanishing } }
@@ -108,16 +110,17 @@ function requireId(id: string): void {
  */
 async function tokenIdOf(system: FilterSystem, id: string, asked: Asked): Promise<string> {
   requireId(id)
-  const secondary = await carryOut(system, 'performance', ({ filters }) => filters.named(id))
+  const secondary = await carryOut(system, 'performance', ({ filters }) => filters.named(id, asked.operation))
   for (const other of [secondary.id, secondary.clusterId]) {
     const isOther = other !== '' && other !== id
-    if (isOther && asked.caller?.isRefusedAt(asked.folder + other) === true) throw fail('permission_denied', [])
+    if (isOther && asked.caller?.isRefusedAt(`${OF_FAMILY}${asked.operation}/${other}`) === true)
+      throw fail('permission_denied', [])
   }
   return secondary.id
 }
 
-/** Who asks, and the folder of ids that the path is in. */
-type Asked = Pick<RequestInfo, 'caller'> & { readonly folder: string }
+/** Who asks, and for what. */
+type Asked = Pick<RequestInfo, 'caller'> & { readonly operation: FilterOperation }
 
 /** The path with its last slash, if a mount or a namespace is there that may be filtered. @throws Refusal */
 function requirePath({ mounts, namespaces }: FilterSystem, given: string): string {
@@ -144,7 +147,7 @@ const remove: Endpoint<FilterSystem> = endpoint({
   summary: 'Removes the filter of a secondary, if it has one',
   fields: ID,
   handler: async (system: FilterSystem, { id }, { caller }) => {
-    const token = await tokenIdOf(system, id, { caller, folder: FILTERS })
+    const token = await tokenIdOf(system, id, { caller, operation: FILTERS })
     await carryOut(system, 'performance', ({ filters }) => filters.remove(token))
     return DONE
   },
@@ -155,12 +158,12 @@ const ofPrimary: Endpoint<FilterSystem> = endpoint({
   id: 'dynamic-filter-primary-read',
   operation: 'read',
   capability: 'read',
-  path: `${FILTERED}:id...`,
+  path: `${OF_FAMILY}${FILTERED}/:id...`,
   summary: 'Shows what a filter keeps from a secondary now',
   fields: ID,
   response: DYNAMIC,
   handler: async (system: FilterSystem, { id }, { caller }) => {
-    const token = await tokenIdOf(system, id, { caller, folder: FILTERED })
+    const token = await tokenIdOf(system, id, { caller, operation: FILTERED })
     return dynamic(await carryOut(system, 'performance', ({ filters }) => filters.filtered(token)))
   },
 })

@@ -17,7 +17,7 @@ import {
   WriteNotAllowed,
 } from '../storage/errors.ts'
 import { bodyText, type Exchange, type WireResponse } from './exchange.ts'
-import { refusalOf, successResponse } from './response.ts'
+import { refusalOf, refusalResponse, successResponse } from './response.ts'
 
 const SECRET = 'a detail that is not for callers'
 
@@ -70,6 +70,18 @@ test('what the role of a node forbids to write is a 503 that names the primary, 
   const nobodyKnown = 'This node changes no data now: another one is the primary, or is about to be. Try again'
   assert.deepEqual(refused('local'), [503, 'not_primary', nobodyKnown])
   assert.match(String(refused('replicated')[2]), /set shares: its primary does$/)
+})
+
+test('a refusal for the state of the primary says when to come back', () => {
+  const address = 'https://primary:8200'
+  for (const refusal of [
+    fail('not_primary', [true, address]),
+    fail('primary_unreachable', [address]),
+    fail('primary_leaves', [address]),
+    fail('primary_busy', [address]),
+    fail('primary_silent', [address]),
+  ])
+    assert.deepEqual(refusalResponse(refusal).headers, { 'Retry-After': '5' }, refusal.code)
 })
 
 function responseTo(data: object, body?: 'both'): WireResponse {

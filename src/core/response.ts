@@ -145,6 +145,7 @@ const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> = {
   not_primary: 5,
   primary_unreachable: 5,
   primary_leaves: 5,
+  primary_busy: 5,
   primary_silent: 5,
 }
 

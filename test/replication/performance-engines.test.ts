@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROOT } from '../../src/api/namespace.ts'
+import type { Transit } from '../../src/engines/transit/transit.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { performanceServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
@@ -91,6 +92,41 @@ test('T71: with its link down what writes for the set is refused within ten seco
   assert.equal((await primary.must('GET', 'transit/keys/k')).body.data?.latest_version, 1)
   assert.equal((await primary.call('GET', 'sys/policies/acl/p')).status, 404)
   await secondary.must('POST', 'transit/keys/new')
+})
+
+/** Notes the jobs that the transit mount at `path` has done elsewhere on this cluster. */
+function jobsOf({ server }: ReplicatedServer, path: string): string[] {
+  const uuid = server.node.mounts.find(ROOT, path)?.uuid ?? assert.fail('the mount is there')
+  const { slow } = server.node.mounts.engineOf(uuid) as Transit
+  const { run } = slow
+  const jobs: string[] = []
+  Object.assign(slow, {
+    run: (...[job, ...input]: Parameters<typeof run>) => {
+      jobs.push(job.name)
+      return run(job, ...input)
+    },
+  })
+  return jobs
+}
+
+test('the wrapping key of a shared mount is made by the primary alone, and that of a local one here', async () => {
+  const { servers, primary, secondary, level } = await started(12)
+  await primary.must('POST', 'sys/mounts/later', { type: 'transit' })
+  await secondary.must('POST', 'sys/mounts/own', { type: 'transit', local: true })
+  await level()
+  const made = { one: jobsOf(primary, 'transit/'), two: jobsOf(secondary, 'transit/') }
+  const { public_key: key } = (await secondary.must('GET', 'transit/wrapping_key')).body.data ?? {}
+  assert.deepEqual([made.two, made.one.length > 0], [[], true])
+  await level()
+  servers.cut(primary, secondary)
+  await servers.time.pass(20_000)
+  assert.equal((await secondary.must('GET', 'transit/wrapping_key')).body.data?.public_key, key)
+  const later = jobsOf(secondary, 'later/')
+  const refused = await secondary.call('GET', 'later/wrapping_key')
+  assert.equal(refused.status, 503)
+  assert.match(errorsOf(refused), /cannot be reached: nothing was written/)
+  assert.deepEqual(later, [])
+  await secondary.must('GET', 'own/wrapping_key')
 })
 
 test('T73: the primary judges a handed request by its own policies, and refuses what is not for it', async () => {

@@ -110,7 +110,14 @@ export class Transit implements Engine {
     })
     this.keys = new Keys(storage, this.budgets, this.counts)
     this.nonces = new NoncePool(world.random.bytes)
-    this.wrappingKeys = new WrappingKeys({ storage, world, slow, nonces: this.nonces })
+    this.wrappingKeys = new WrappingKeys({
+      storage,
+      world,
+      slow,
+      nonces: this.nonces,
+      role: this.role,
+      mount: this.mount,
+    })
     const counting = {
       storage,
       limits,

@@ -6,30 +6,39 @@
 //   0       1      format: 1
 //   1       rest   PKCS #8 in DER
 import type { KeyObject } from 'node:crypto'
+import { maintains, type NodeRole } from '../../../api/node-role.ts'
 import { rsa4096 } from '../../../crypto/key-types/rsa-key-types.ts'
 import { CoherentCache } from '../../../lib/coherent-cache.ts'
-import { StorageCorrupt } from '../../../storage/errors.ts'
+import { StorageCorrupt, WriteNotAllowed } from '../../../storage/errors.ts'
 import type { View, ViewTransaction } from '../../../storage/sealed-storage.ts'
 import { type KeyMaker, newSecrets } from './new-key.ts'
 
 const PATH = 'wrapping-key'
 const FORMAT = 1
 
+/** The parts of the mount that load its wrapping key, or make it. */
+type Parts = KeyMaker & {
+  readonly storage: View
+  readonly role: () => NodeRole
+  readonly mount: () => { readonly local: boolean }
+}
+
 /** The wrapping key of one mount: loads it, or makes it when it is first needed. */
 export class WrappingKeys {
   readonly #storage: View
-  readonly #maker: KeyMaker
+  readonly #parts: Parts
   readonly #cache = new CoherentCache<KeyObject>(1)
   #making: Promise<KeyObject> | undefined
 
-  constructor({ storage, ...maker }: KeyMaker & { readonly storage: View }) {
-    this.#storage = storage
-    this.#maker = maker
+  constructor(parts: Parts) {
+    this.#storage = parts.storage
+    this.#parts = parts
   }
 
   /**
    * Returns the private half, which is always the same. Requests that come while it is being made wait for it.
    * @throws StorageReadOnly if it has to be made and this thread does not write, so that the request travels
+   * @throws WriteNotAllowed if it has to be made and another cluster maintains the mount
    */
   async get(): Promise<KeyObject> {
     const stored = await this.#cache.get(PATH, () => load(this.#storage))
@@ -41,10 +50,13 @@ export class WrappingKeys {
   }
 
   async #make(): Promise<KeyObject> {
-    // This comes before seconds of work, and throws at once if this thread does not write.
+    // Both stand before seconds of work. The transaction throws at once if this thread does not write.
     const found = await this.#storage.transaction(load)
     if (found !== undefined) return found
-    const fresh = await newSecrets(rsa4096, 0, this.#maker)
+    const { role, mount } = this.#parts
+    const { local } = mount()
+    if (!maintains(role(), { local })) throw new WriteNotAllowed(local ? 'local' : 'replicated')
+    const fresh = await newSecrets(rsa4096, 0, this.#parts)
     const value = Buffer.concat([Buffer.from([FORMAT]), fresh.material.reveal()])
     try {
       // Another process on the same store may have been faster.

@@ -57,7 +57,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
     mounts().loginMethod(uuid)?.mount.namespace === namespaceId
   const policies = new PolicyStore({ storage, namespaces: rooms.namespaces, clock: world.clock, invalidation, log })
   const tokens = new TokenStore({ storage, world, invalidation, namespaces: rooms.namespaces, isMounted })
-  const pluginIdentity = new PluginIdentity({ storage, slow, world, apiAddress: facts.apiAddress })
+  const pluginIdentity = new PluginIdentity({ storage, slow, world, nodeRole, apiAddress: facts.apiAddress })
   const identities = new IdentityStore(storage, invalidation, {
     world,
     digest: (text) => sha256(Buffer.from(text)).toString('hex'),

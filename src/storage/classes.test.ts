@@ -18,6 +18,7 @@ const classified: { key: string; scope: Scope; class: StorageClass }[] = [
   { key: 'root/core/leaf-key', scope: systemScope, class: 'replicated' },
   { key: 'root/core/wrapping-key', scope: systemScope, class: 'replicated' },
   { key: 'root/core/plugin-identity/keys', scope: systemScope, class: 'replicated' },
+  { key: 'root/core/local-plugin-identity/keys', scope: systemScope, class: 'local' },
   { key: 'root/core/cluster', scope: systemScope, class: 'ignored' },
   { key: 'root/core/seal-config', scope: systemScope, class: 'ignored' },
   { key: 'root/core/root-key', scope: systemScope, class: 'ignored' },

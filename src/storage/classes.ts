@@ -61,6 +61,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/index-key', class: 'replicated' },
   { path: 'core/lost-writes', class: 'replicated' },
   { path: 'core/plugin-identity/', class: 'replicated' },
+  { path: 'core/local-plugin-identity/', class: 'local' },
   { path: 'core/cluster', class: 'ignored' },
   { path: 'core/replication/performance/', class: 'local' },
   { path: 'core/replication/', class: 'ignored' },

@@ -2,7 +2,9 @@
 // without its primary.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { decodeProtectedHeader } from 'jose'
 import { ROOT } from '../../src/api/namespace.ts'
+import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import type { Transit } from '../../src/engines/transit/transit.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { performanceServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
@@ -127,6 +129,40 @@ test('the wrapping key of a shared mount is made by the primary alone, and that 
   assert.match(errorsOf(refused), /cannot be reached: nothing was written/)
   assert.deepEqual(later, [])
   await secondary.must('GET', 'own/wrapping_key')
+})
+
+test('each cluster signs identity tokens with its own keys, for local mounts too, and with its link down', async () => {
+  const { servers, primary, secondary, level } = await started(13)
+  await primary.must('POST', 'sys/auth/cloud', { type: 'cloud' })
+  await level()
+  await secondary.must('POST', 'sys/auth/own', { type: 'cloud', local: true })
+  const signed = async ({ server }: ReplicatedServer, path: string) => {
+    const uuid = server.node.mounts.find(ROOT, path)?.uuid ?? assert.fail('the mount is there')
+    const cloud = server.node.mounts.engineOf(uuid) as CloudAuth
+    const token = await servers.time.until(cloud.mintToken('aud', 60))
+    return decodeProtectedHeader(token).kid
+  }
+  const kidsOf = async (cluster: ReplicatedServer): Promise<unknown[]> => {
+    const { body } = await cluster.must('GET', 'identity/oidc/plugins/.well-known/keys', undefined, '')
+    return (body.keys as { readonly kid: unknown }[]).map(({ kid }) => kid)
+  }
+  servers.cut(primary, secondary)
+  await servers.time.pass(20_000)
+  const kid = await signed(secondary, 'auth/own/')
+  assert.equal(await signed(secondary, 'auth/cloud/'), kid)
+  secondary.aheadMs = 25 * 3_600_000
+  const next = await signed(secondary, 'auth/cloud/')
+  const published = await kidsOf(secondary)
+  assert.deepEqual([published[0], published[2]], [next, kid])
+  servers.heal(primary, secondary)
+  await servers.time.pass(30_000)
+  await level()
+  assert.deepEqual(await kidsOf(primary), [])
+  const ofPrimary = await signed(primary, 'auth/cloud/')
+  await level()
+  // New keys of servers in virtual time come from one small stock, so two clusters may have drawn the same.
+  assert.deepEqual([(await kidsOf(primary))[0], (await kidsOf(primary)).length], [ofPrimary, 2])
+  assert.deepEqual(await kidsOf(secondary), published)
 })
 
 test('T73: the primary judges a handed request by its own policies, and refuses what is not for it', async () => {

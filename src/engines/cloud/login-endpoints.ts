@@ -71,7 +71,8 @@ const explain = endpoint({
   capability: 'update',
   sudo: true,
   runsOn: 'writer',
-  writes: 'node',
+  // The server may have to change the key by which it shows the cloud who it is.
+  writes: 'cluster',
   summary: 'Shows which checks a login would pass or fail, without logging in',
   describe:
     'Runs the checks of a login in their order, then those that apply to tokens of all login methods. A login is ' +

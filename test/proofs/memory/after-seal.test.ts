@@ -84,7 +84,7 @@ function pairSecrets(material: Buffer): Secrets {
 /** Of the keys that sign identity tokens: that in use, and the next one. */
 function identitySecrets(database: DatabaseSync, barrier: Barrier): Secrets {
   const rows = database
-    .prepare("SELECT key, value FROM data WHERE key LIKE 'root/core/plugin-identity/private/%'")
+    .prepare("SELECT key, value FROM data WHERE key LIKE 'root/core/local-plugin-identity/private/%'")
     .all()
   assert.equal(rows.length, 2)
   const opened = rows.map(({ key, value }) => barrier.open(String(key), Buffer.from(value as Uint8Array)))

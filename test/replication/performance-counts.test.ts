@@ -11,7 +11,7 @@ import { performanceServers } from '../fixtures/replicated-servers.ts'
 const plaintext = 'YQ=='
 const BATCH = 50
 const batch = { batch_input: Array(BATCH).fill({ plaintext }) }
-const { most, block } = SMALL_LIMITS
+const { most, block, freeShare } = SMALL_LIMITS
 
 const real = { ...MESSAGE_LIMITS }
 before(() => void Object.assign(MESSAGE_LIMITS, SMALL_LIMITS))
@@ -91,6 +91,34 @@ test('S6: secondaries that were revoked leave their places in a mount to others'
   await servers.time.pass(12_000)
   servers.cut(primary, later)
   await later.must('POST', 'transit/encrypt/k', { plaintext })
+})
+
+test('S6: messages that a batch seals with a new key are stored with it, by the primary, whoever is asked', async () => {
+  const { primary, secondary, level } = await started(9)
+  for (const [cluster, key] of [
+    [primary, 'there'],
+    [secondary, 'here'],
+  ] as const) {
+    const { batch_results: sealed } = (await cluster.must('POST', `transit/encrypt/${key}`, batch)).body.data ?? {}
+    assert.equal((sealed as unknown[]).length, BATCH)
+  }
+  await primary.must('POST', 'transit/keys/unused')
+  await level()
+  const {
+    rootToken,
+    server: { shares },
+  } = primary
+  primary.kill()
+  await primary.restart()
+  await primary.must('POST', 'sys/unseal', { key: shares[0]?.toString('hex') }, '')
+  primary.rootToken = rootToken
+  const countOf = async (key: string): Promise<number> => {
+    const { encryption_counts: counts } = (await primary.must('GET', `transit/keys/${key}`)).body.data ?? {}
+    return (counts as Readonly<Record<string, number>>)['1'] ?? 0
+  }
+  // All that a cluster may have sealed by then counts too, as with a key that has sealed nothing.
+  const unused = await countOf('unused')
+  assert.deepEqual([await countOf('there'), await countOf('here')], [unused + BATCH, unused + BATCH])
 })
 
 test('S6: a secondary asks for a block when half of its last one is gone, and for nothing else', async () => {

@@ -70,6 +70,8 @@ export const MOUNT_MEMBERS = {
 }
 /** A mount as the program has it. */
 export type MountEntry = GroupOf<typeof MOUNT_MEMBERS>
+/** A mount as one namespace has it: it may move to another, and is then gone from the first. */
+export type MountInNamespace = Pick<MountEntry, 'namespace' | 'uuid'>
 
 /** What a promoted cluster is to a mount. */
 export type PromotedAs = {

@@ -54,7 +54,7 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
   const { storage, invalidation } = rooms.storage
   const log = namedLog(parts.log, 'auth')
   const isMounted = (uuid: string, namespaceId: string): boolean =>
-    mounts().loginMethod(uuid)?.mount.namespace === namespaceId
+    mounts().withUuid(uuid)?.entry.namespace === namespaceId
   const policies = new PolicyStore({ storage, namespaces: rooms.namespaces, clock: world.clock, invalidation, log })
   const tokens = new TokenStore({ storage, world, invalidation, namespaces: rooms.namespaces, isMounted })
   const pluginIdentity = new PluginIdentity({ storage, slow, world, nodeRole, apiAddress: facts.apiAddress })

@@ -12,6 +12,8 @@ import { NamespaceStore } from '../namespaces/namespace-store.ts'
 import { NamespaceTable } from '../namespaces/namespace-table.ts'
 import { OwnPartOfNamespaces } from '../namespaces/own-part.ts'
 import { QuotaStore } from '../quotas/quota-store.ts'
+import { SETS_FOLDER } from '../replication/set/records.ts'
+import { transferPath } from '../replication/set/transfer-note.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage } from '../storage/sealed-storage.ts'
 import { groupPolicyMode } from '../system/group-policy-setting.ts'
@@ -31,6 +33,9 @@ import { aloneTelemetry } from './node-telemetry.ts'
 import { SeenChanges } from './seen-changes.ts'
 import { streamedRequests } from './streamed-requests.ts'
 import { callOrRefuse } from './writer-refusals.ts'
+
+/** Where a copy or a comparison with the primary of the set is noted. */
+const TRANSFER = SETS_FOLDER + transferPath('performance')
 
 /** The rooms of a thread of any role. Its start connects them to listeners and links. */
 export type NodeRooms = AuthServices & {
@@ -141,6 +146,8 @@ export function buildRooms(
     mountLeftovers: new MountLeftovers({
       ...parts,
       mounts,
+      leases: auth.leases,
+      isUnsure: async (raw) => (await raw.get(TRANSFER)) !== undefined,
       invalidation,
       role: nodeRole,
       log: namedLog(parts.log, 'core'),

@@ -3,6 +3,7 @@
 import { strict as assert } from 'node:assert'
 import { test } from 'node:test'
 import { type Called, type MemoryServer, startMemoryServer } from '../../test/fixtures/memory-server.ts'
+import type { MountInNamespace } from '../api/mount.ts'
 import { ROOT } from '../api/namespace.ts'
 import { systemScope } from '../storage/contract.ts'
 import { MOST_ANCESTORS } from './token-lines.ts'
@@ -364,6 +365,32 @@ test('tokens of a login end with its mount: refused at once, removed by revokeBy
   const left = await keysOf(server)
   assert.ok(left.includes(`root/sys/token/id/${tokens.idOf(other)}`), 'that of another mount stays')
   assert.ok(!left.includes(`root/sys/token/id/${tokens.idOf(here)}`))
+})
+
+test('tokens of mounts that are gone are found among all, and end page by page while that can be said', async () => {
+  const server = await startMemoryServer()
+  const { tokens, tokenService, leases, mounts } = server.node
+  const { uuid: here = '' } = mounts.find(ROOT, 'auth/token/') ?? {}
+  const GONE = '00000000-0000-4000-8000-000000000000'
+  const issued = (by: object): Promise<string> =>
+    tokens.issue({ ...tokenService.rootEntry(), accessor: tokens.newAccessor(ROOT.id), path: 'x', ...by })
+  const login = (mountUuid: string) => ({ login: { mountUuid, renewal: {} } })
+  const stay = [await issued({}), await issued(login(here)), await issued({ answerOf: here })]
+  const go = [await issued({ answerOf: GONE })]
+  for (let made = 0; made < 600; made++) go.push(await issued(login(GONE)))
+  const left = async (of: readonly string[]): Promise<number> => {
+    const stored = new Set(await keysOf(server))
+    return of.filter((token) => stored.has(`root/sys/token/id/${tokens.idOf(token)}`)).length
+  }
+  let asked = 0
+  const goneOf = async (some: readonly MountInNamespace[]) => {
+    assert.ok(some.length <= 2, 'each mount is asked about once for many tokens')
+    return asked++ === 1 ? undefined : mounts.goneOf(some, async () => false)
+  }
+  assert.equal(await leases.revokeOfGone(goneOf), false)
+  assert.ok((await left(go)) > 0 && (await left(go)) < go.length)
+  assert.equal(await leases.revokeOfGone(goneOf), true)
+  assert.deepEqual([await left(stay), await left(go)], [stay.length, 0])
 })
 
 test('what a stop left of a removal is finished after the next unseal', async () => {

@@ -2,13 +2,13 @@
 // that made the token, then `h` and the token's storage id, and outside the root the id of the namespace. Only tokens
 // have leases here. Each namespace knows its own alone.
 import { fail } from '../api/errors.ts'
-import type { MountEntry } from '../api/mount.ts'
+import type { MountEntry, MountInNamespace } from '../api/mount.ts'
 import type { Page } from '../api/named-things.ts'
 import { idEnding } from '../api/namespace.ts'
 import type { Answer } from '../api/request.ts'
 import type { Timers } from '../lib/world.ts'
 import { wipeFolder } from '../storage/wipe-folder.ts'
-import { isGivenBy, remainingSeconds, type TokenEntry } from './token-entry.ts'
+import { giverOf, isGivenBy, remainingSeconds, type TokenEntry } from './token-entry.ts'
 import type { TokenExpiry } from './token-expiry.ts'
 import { accessorFolder, ID_FOLDER, leaseFolder, leaseIdOf, tokenOfLeaf, tokenOfLease } from './token-keys.ts'
 import type { TokenRenewal } from './token-renewal.ts'
@@ -29,6 +29,13 @@ type Parts = {
 const LIST_PAGE = 500
 
 type MountPaths = Pick<MountEntry, 'namespace' | 'path' | 'uuid' | 'formerPaths'>
+
+/** Returns those of some mounts that are gone; undefined: that cannot be said at present. */
+export type GoneMounts = (mounts: readonly MountInNamespace[]) => Promise<readonly MountInNamespace[] | undefined>
+
+/** A mount that gave tokens, and some of these. */
+type Giver = { readonly mount: MountInNamespace; readonly ids: string[] }
+const nameOf = ({ namespace, uuid }: MountInNamespace): string => `${namespace}/${uuid}`
 
 /** A lease whose removal failed repeatedly, and the last cause. */
 export type StuckLease = { readonly leaseId: string; readonly cause: string }
@@ -179,6 +186,39 @@ export class Leases {
       await tokens.removal.removeAll(ids)
       await timers.sleep(0)
     }
+  }
+
+  /**
+   * Removes all tokens that mounts gave which are gone from the namespace of the token, in steps between which requests
+   * run. `goneOf` is asked about the mounts of some tokens at a time, after these were read: a mount is there before it
+   * gives one. False: it answered undefined, which ends this.
+   */
+  async revokeOfGone(goneOf: GoneMounts): Promise<boolean> {
+    const { tokens, timers } = this.#parts
+    for await (const page of leavesBelow(tokens.view, ID_FOLDER)) {
+      const givers = await this.#giversOf(page)
+      const gone = givers.size === 0 ? [] : await goneOf([...givers.values()].map(({ mount }) => mount))
+      if (gone === undefined) return false
+      await tokens.removal.removeAll(gone.flatMap((mount) => givers.get(nameOf(mount))?.ids ?? []))
+      await timers.sleep(0)
+    }
+    return true
+  }
+
+  /** The mounts that gave some tokens, and the ids of these. */
+  async #giversOf(keys: readonly string[]): Promise<ReadonlyMap<string, Giver>> {
+    const givers = new Map<string, Giver>()
+    for (const key of keys) {
+      const id = key.slice(ID_FOLDER.length)
+      const entry = await this.#parts.tokens.entryOf(id)
+      const uuid = entry && giverOf(entry)
+      if (entry === undefined || uuid === undefined) continue
+      const mount = { namespace: entry.namespace, uuid }
+      const known = givers.get(nameOf(mount))
+      if (known === undefined) givers.set(nameOf(mount), { mount, ids: [id] })
+      else known.ids.push(id)
+    }
+    return givers
   }
 
   /** `below` is a whole folder of leases. */

@@ -62,7 +62,10 @@ export const TOKEN_ENTRY = storedRecord('A token entry', {
   role: otherwise(text, ''),
   /** Set if a login gave the token; null if another token made it. */
   login: otherwise(nullable(LOGIN_ORIGIN), null),
-  /** UUID of the mount whose answer it wraps: the path says where that was, and a mount may move. Absent: none. */
+  /**
+   * UUID of the mount whose answer it wraps: the path says where that was, and a mount may move. Absent: none, or one
+   * that every server has.
+   */
   answerOf: optional(text),
 })
 /** A decoded token entry. Entries are shared through the cache, so they are never changed in place. */
@@ -72,10 +75,13 @@ export type TokenEntry = RecordOf<typeof TOKEN_ENTRY>
  * True if a mount of these UUIDs gave the token, by a login or to wrap an answer. Undefined: the entry does not say so.
  * It is then of another token, or an older version made it to wrap an answer, and only the path tells.
  */
-export function isGivenBy(isOne: (uuid: string) => boolean, { login, answerOf }: TokenEntry): boolean | undefined {
-  const giver = login?.mountUuid ?? answerOf
+export function isGivenBy(isOne: (uuid: string) => boolean, entry: TokenEntry): boolean | undefined {
+  const giver = giverOf(entry)
   return giver === undefined ? undefined : isOne(giver)
 }
+
+/** UUID of the mount that gave the token, if the entry says so. */
+export const giverOf = ({ login, answerOf }: TokenEntry): string | undefined => login?.mountUuid ?? answerOf
 
 /** The bytes of an entry, as they are stored inside the barrier. */
 export const encodeTokenEntry = TOKEN_ENTRY.encode

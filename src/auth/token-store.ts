@@ -15,7 +15,7 @@ import { Sealed } from '../storage/errors.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { isBatchText, openBatchToken, sealBatchToken } from './batch-tokens.ts'
-import { decodeTokenEntry, encodeTokenEntry, isExpired, type TokenEntry } from './token-entry.ts'
+import { decodeTokenEntry, encodeTokenEntry, isExpired, isGivenBy, type TokenEntry } from './token-entry.ts'
 import {
   accessorFolder,
   expiryKey,
@@ -51,8 +51,10 @@ export type TokenStoreParts = {
   readonly world: World
   readonly invalidation: Invalidation
   readonly namespaces: Namespaces
-  /** Tokens of a login count as dead as soon as this says that its mount is gone, before they are removed. */
-  /** A mount that moved to another namespace is none for the tokens that it gave before. */
+  /**
+   * Tokens that a mount gave count as dead as soon as this says that it is gone, before they are removed. One that
+   * moved to another namespace is none for the tokens that it gave before.
+   */
   readonly isMounted: (mountUuid: string, namespaceId: string) => boolean
 }
 
@@ -254,9 +256,9 @@ export class TokenStore {
     return namespace === ROOT_ID || this.namespaceOf({ namespace }) !== undefined
   }
 
-  /** False once the mount whose login gave the token is gone, or in another namespace. */
-  #hasOrigin({ login, namespace }: TokenEntry): boolean {
-    return login === null || this.#isMounted(login.mountUuid, namespace)
+  /** False once the mount that gave the token, by a login or to wrap an answer, is gone, or in another namespace. */
+  #hasOrigin(entry: TokenEntry): boolean {
+    return isGivenBy((uuid) => this.#isMounted(uuid, entry.namespace), entry) ?? true
   }
 
   /**

@@ -22,7 +22,7 @@ export type ToWrap = {
   readonly namespaceId: string
   /** Within that namespace. */
   readonly creationPath: string
-  /** UUID of the mount that gives the answer. */
+  /** UUID of the mount that gives the answer; undefined: one that every server has. */
   readonly mountUuid: string | undefined
   readonly wrappedAccessor?: string
   readonly form?: WrapForm

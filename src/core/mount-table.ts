@@ -8,6 +8,7 @@ import type {
   Engine,
   EngineType,
   MountEntry,
+  MountInNamespace,
   MountKind,
   Mounts,
   NamespacedPath,
@@ -25,7 +26,7 @@ import { type EngineContext, type EngineEnvironment, logOfMount } from './engine
 import { ALWAYS, dataFolder, isSeen, SINGLETONS } from './mount-entries.ts'
 import { MountFeed } from './mount-feed.ts'
 import { type Mounted, PlacedMounts } from './placed-mounts.ts'
-import { type RemovalWork, StoredMounts } from './stored-mounts.ts'
+import { type IsUnsure, type RemovalWork, StoredMounts } from './stored-mounts.ts'
 
 /** Re-exported: who asks the table names what it answers. */
 export type { Mounted } from './placed-mounts.ts'
@@ -438,6 +439,11 @@ export class MountTable implements Mounts {
   /** False if the stored entry with this key is gone: it may be that of a mount, or of one that is being removed. */
   async hasEntry(key: string): Promise<boolean> {
     return (await this.#stored.at(key)) !== undefined
+  }
+
+  /** Those of some mounts that are gone from their namespaces, as of one moment; undefined: nobody can say. */
+  goneOf(mounts: readonly MountInNamespace[], isUnsure: IsUnsure): Promise<readonly MountInNamespace[] | undefined> {
+    return this.#stored.goneOf(mounts, isUnsure)
   }
 
   /**

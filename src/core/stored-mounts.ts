@@ -8,14 +8,14 @@
 //   HOME/logical/UUID/…                     its data (HOME/auth/UUID/… for a login mount); HOME is the id of the
 //                                           namespace in which it was made
 import { fail } from '../api/errors.ts'
-import type { MountEntry, NamespacedPath } from '../api/mount.ts'
+import type { MountEntry, MountInNamespace, NamespacedPath } from '../api/mount.ts'
 import type { Namespace } from '../api/namespace.ts'
 import type { Sight } from '../api/node-role.ts'
 import type { World } from '../lib/world.ts'
 import { requireAlive } from '../namespaces/namespace-store.ts'
 import { LEAVING_FOLDER, NAMESPACE_FOLDER, namespaceKey, scopeOfNamespace } from '../namespaces/records.ts'
 import { OWN_PARTS } from '../storage/classes.ts'
-import { ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
+import { type Reader, ROOT_NAMESPACE, type Scope } from '../storage/contract.ts'
 import { WriteNotAllowed } from '../storage/errors.ts'
 import type { Folders, SealedStorage, View, ViewTransaction } from '../storage/sealed-storage.ts'
 import { wipeFolder } from '../storage/wipe-folder.ts'
@@ -46,6 +46,9 @@ class MountIsHere extends Error {}
 /** Removes what belongs to a mount besides its data. Must bear to be called again, after an interruption. */
 export type RemovalWork = (entry: MountEntry) => Promise<void>
 
+/** True if this store is not whole, so that what is missing in it may still come. */
+export type IsUnsure = (raw: Reader) => Promise<boolean>
+
 /** A stored mount, and the key of its entry. */
 export type KeyedMount = { readonly key: string; readonly entry: MountEntry }
 
@@ -74,6 +77,19 @@ export class StoredMounts {
     const namespaceId = key.slice(0, key.indexOf('/'))
     const bytes = await this.#coreOf(namespaceId).get(key.slice(coreFolder(namespaceId).length))
     return bytes === undefined ? undefined : decodeMountEntry(bytes)
+  }
+
+  /**
+   * Returns those of some mounts that have no entry in their namespace, all as of one moment. Undefined: `isUnsure`
+   * says that an entry may only have been missing for a while then.
+   */
+  goneOf(mounts: readonly MountInNamespace[], isUnsure: IsUnsure): Promise<readonly MountInNamespace[] | undefined> {
+    return this.#storage.transaction(async ({ raw }) => {
+      if (await isUnsure(raw)) return undefined
+      const gone: MountInNamespace[] = []
+      for (const mount of mounts) if (!(await isStored(raw, mount))) gone.push(mount)
+      return gone
+    })
   }
 
   /**
@@ -231,6 +247,12 @@ export class StoredMounts {
   async addMissing(missing: readonly AlwaysMounted[], world: World): Promise<void> {
     await this.#coreOf(ROOT_NAMESPACE).transaction(async (tx) => putNew(tx, world, missing))
   }
+}
+
+async function isStored(raw: Reader, { namespace, uuid }: MountInNamespace): Promise<boolean> {
+  for (const folder of MOUNT_FOLDERS)
+    if ((await raw.get(coreFolder(namespace) + folder + uuid)) !== undefined) return true
+  return false
 }
 
 /** The whole key of a mount's entry. */

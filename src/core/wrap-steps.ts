@@ -7,6 +7,7 @@ import type { WrapForm } from '../auth/kept-values.ts'
 import type { TokenStore } from '../auth/token-store.ts'
 import { DurationError, parseLifetimeSeconds } from '../lib/duration.ts'
 import { bodyText, type Exchange } from './exchange.ts'
+import { SINGLETONS } from './mount-entries.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { successResponse } from './response.ts'
 
@@ -84,7 +85,7 @@ export const wrapAnswer = (exchange: Exchange, services: PipelineServices): void
   const creationPath = operation === 'list' && !path.endsWith('/') ? `${path}/` : path
   const wrapped = accessor === undefined ? {} : { wrappedAccessor: accessor }
   const form = formFor(exchange, answer)
-  const [namespaceId, mountUuid] = [namespace.id, exchange.mounted?.entry.uuid]
+  const [namespaceId, mountUuid] = [namespace.id, answeringMount(exchange)]
   const wrapping = services.wrapping.wrap({ body, ttlSeconds, namespaceId, creationPath, mountUuid, form, ...wrapped })
   return wrapping.then(
     (wrapInfo) => {
@@ -94,6 +95,11 @@ export const wrapAnswer = (exchange: Exchange, services: PipelineServices): void
     },
     (cause: unknown) => takeBack(answer, services).then(() => Promise.reject(cause)),
   )
+}
+
+/** The UUID of the mount that answers; of none that every server has, since that goes only with its namespace. */
+function answeringMount({ mounted }: Exchange): string | undefined {
+  return mounted === undefined || SINGLETONS.has(mounted.entry.type) ? undefined : mounted.entry.uuid
 }
 
 /** The form of the token. Data chosen by the caller never go under our signature, so a JWT is not made for them. */

@@ -11,7 +11,7 @@ import { performanceServers } from '../fixtures/replicated-servers.ts'
 const plaintext = 'YQ=='
 const BATCH = 50
 const batch = { batch_input: Array(BATCH).fill({ plaintext }) }
-const { most, block, freeShare } = SMALL_LIMITS
+const { most, block } = SMALL_LIMITS
 
 const real = { ...MESSAGE_LIMITS }
 before(() => void Object.assign(MESSAGE_LIMITS, SMALL_LIMITS))
@@ -93,7 +93,7 @@ test('S6: secondaries that were revoked leave their places in a mount to others'
   await later.must('POST', 'transit/encrypt/k', { plaintext })
 })
 
-test('S6: messages that a batch seals with a new key are stored with it, by the primary, whoever is asked', async () => {
+test('S6: messages that a batch seals with a new key are stored with it by the primary, whoever is asked', async () => {
   const { primary, secondary, level } = await started(9)
   for (const [cluster, key] of [
     [primary, 'there'],

@@ -180,8 +180,7 @@ export class MessageCountStore {
       this.#livesSince = undefined
       throw cause
     })
-    const lives = await this.#livesSince
-    const { gone } = await readClusters(this.#parts.storage)
+    const [lives, { gone }] = await Promise.all([this.#livesSince, readClusters(this.#parts.storage)])
     return gone === 0 ? lives : { ...lives, aheadFrom: gone }
   }
 

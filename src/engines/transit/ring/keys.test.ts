@@ -142,8 +142,9 @@ test('a key is kept from its first use on, not from when it is made', async () =
 })
 
 test('where nothing is written, an existing key works, and every write travels without effect', async () => {
-  const { view, client } = mountTransit()
+  const { view, client, transit } = mountTransit()
   await client.write('keys/k')
+  await transit.budgets.begin()
   view.readOnly = true
   assert.equal((await client.write('encrypt/k', { plaintext })).status, 200)
   assert.equal((await client.write('keys/k')).status, 200)

@@ -177,7 +177,7 @@ export type PeerStatus = {
 export type SecondaryStatus = PeerStatus & {
   readonly family: ReplicationFamily
   readonly id: string
-  /** The id of its own cluster, as it said it; '' if it was not connected since this node started. */
+  /** The id of its own cluster, as it said it last; '' if that is not known. */
   readonly clusterId: string
   /** Index of this log up to which it has all for good. */
   readonly acknowledgedIndex: number | undefined

@@ -54,6 +54,8 @@ export const MOUNT_MEMBERS = {
   namespace: text,
   /** Id of the namespace below which its data are stored; absent: `namespace`. */
   home: optional(text),
+  /** Ids of other namespaces that it was mounted in before: aliases of its logins may be of these. */
+  formerNamespaces: optional(texts),
   kind: MOUNT_KIND,
   /** Path in the namespace; it ends in '/' and does not begin with one; that of a login mount begins with 'auth/'. */
   path: text,

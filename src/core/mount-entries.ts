@@ -146,3 +146,8 @@ export const shownPath = ({ kind, path }: MountEntry): string => (kind === 'auth
 export function formerPathsOf({ path, formerPaths = [] }: MountEntry, to: string): Partial<MountEntry> {
   return { formerPaths: [...new Set([...formerPaths, path])].filter((former) => former !== to) }
 }
+
+/** The former namespaces of a mount that moves to another one. */
+export function formerNamespacesOf({ namespace, formerNamespaces = [] }: MountEntry, to: string): readonly string[] {
+  return [...new Set([...formerNamespaces, namespace])].filter((former) => former !== to)
+}

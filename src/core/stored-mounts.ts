@@ -26,6 +26,7 @@ import {
   dataFolder,
   decodeMountEntry,
   encodeMountEntry,
+  formerNamespacesOf,
   formerPathsOf,
   MOUNT_FOLDERS,
   mountKey,
@@ -262,7 +263,8 @@ export const entryKey = (entry: MountEntry): string => coreFolder(entry.namespac
 function movedTo(entry: MountEntry, { namespace, path }: NamespacedPath): MountEntry {
   if (namespace.id === entry.namespace) return { ...entry, path, ...formerPathsOf(entry, path) }
   const { formerPaths: _ofOther, ...rest } = entry
-  return { ...rest, home: entry.home ?? entry.namespace, namespace: namespace.id, path }
+  const formerNamespaces = formerNamespacesOf(entry, namespace.id)
+  return { ...rest, home: entry.home ?? entry.namespace, formerNamespaces, namespace: namespace.id, path }
 }
 
 /** The path of a mount that lies where a namespace of this name would; undefined if none does. */

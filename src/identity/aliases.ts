@@ -10,6 +10,7 @@ import type { Halves } from './halves.ts'
 import { newStamp, setLoginGroups } from './memberships.ts'
 import { checkAliasName, newId } from './names.ts'
 import {
+  type AliasMount,
   aliasesOf,
   aliasIn,
   findAlias,
@@ -21,7 +22,7 @@ import {
   removeAlias,
   removeRetired,
   storedAlias,
-  storedAliasAt,
+  storedAliasesAt,
 } from './records.ts'
 
 type Texts = Readonly<Record<string, string>>
@@ -63,14 +64,23 @@ export function newAlias(
  * entity is gone, and what was left of this alias when it moved away (records.ts).
  * @throws Refusal if another alias has taken the name since the caller looked
  */
-export async function placeAlias({ digest }: IdentityParts, tx: ViewTransaction, alias: Alias): Promise<void> {
-  const [mount, at] = [{ accessor: alias.mountAccessor, local: alias.local }, digest(alias.name)]
+export async function placeAlias(parts: IdentityParts, tx: ViewTransaction, alias: Alias): Promise<void> {
+  const { digest } = parts
+  const [mount, at] = [mountOfAlias(parts, alias), digest(alias.name)]
   const taken = await findAliasAt(tx, mount, at)
   if (taken !== undefined && taken.id !== alias.id)
     throw fail('changed_meanwhile', [`The alias ${taken.id} has taken the name: send the request again`])
-  for (const former of [await storedAliasAt(tx, mount, at), await storedAlias(tx, alias.id, alias.local)])
-    if (former !== undefined) await removeAlias(tx, former, digest(former.name))
+  const former = await storedAlias(tx, alias.id, alias.local)
+  if (former !== undefined) await removeAlias(tx, former, digest(former.name))
+  for await (const other of storedAliasesAt(tx, mount, at)) await removeAlias(tx, other, at)
   putAlias(tx, alias, at)
+}
+
+/** The mount of an alias, with the namespaces in which others at that mount may be. */
+function mountOfAlias({ mountOf }: IdentityParts, { mountAccessor, namespace, local }: Alias): AliasMount {
+  const { namespace: present = namespace, formerNamespaces = [] } = mountOf(mountAccessor) ?? {}
+  const others = [present, ...formerNamespaces].filter((id) => id !== namespace)
+  return { accessor: mountAccessor, local, namespace, formerNamespaces: others }
 }
 
 /** Has an alias stored in the half that it belongs to. */

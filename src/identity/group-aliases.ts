@@ -65,8 +65,9 @@ export async function writeGroupAlias(
   const accessor = change.mountAccessor ?? byId?.alias.mountAccessor
   if (name === undefined) throw fail('field_missing', ['name'])
   if (accessor === undefined) throw fail('field_missing', ['mount_accessor'])
-  requireMountIn(namespaceId, loginMount(parts, accessor, asked), byId?.alias.mountAccessor)
-  const there = await findGroupOfAliasAt(tx, accessor, parts.digest(checkAliasName('name', name)))
+  const mount = loginMount(parts, accessor, asked)
+  requireMountIn(namespaceId, mount, byId?.alias.mountAccessor)
+  const there = await findGroupOfAliasAt(tx, mount, parts.digest(checkAliasName('name', name)))
   if (byId !== undefined && there !== undefined && there.id !== byId.id)
     throw fail('field_invalid', ['name', `the group ${there.id} has this alias at this mount: delete that one first`])
   const old = byId ?? (isAliased(there) ? there : undefined)
@@ -114,7 +115,7 @@ async function targetOf(
 
 /** Takes the alias from a group. No membership of it counts after that; the caller sweeps them. */
 export function takeAlias(parts: IdentityParts, tx: ViewTransaction, group: AliasedGroup): void {
-  removeGroupAlias(tx, group.alias, parts.digest(group.alias.name))
+  removeGroupAlias(tx, group, group.alias, parts.digest(group.alias.name))
   const nowMs = parts.world.clock.nowMs()
   putGroup(tx, { ...group, alias: null, version: group.version + 1, updatedAtMs: nowMs })
 }

@@ -182,7 +182,7 @@ export async function deleteGroup(parts: IdentityParts, tx: ViewTransaction, gro
 
 /** Removes the entry of a group, its name and its alias; what else there is of it counts no more. */
 export function removeGroup({ digest }: IdentityParts, tx: ViewTransaction, group: Group): void {
-  if (group.alias !== null) removeGroupAlias(tx, group.alias, digest(group.alias.name))
+  if (group.alias !== null) removeGroupAlias(tx, group, group.alias, digest(group.alias.name))
   freeName(tx, 'group-name', group)
   tx.delete(`identity/group/${placeOfId(group.id)}`)
 }

@@ -21,6 +21,7 @@ import { moveLoginGroups, stampOf, sweepMembers } from './memberships.ts'
 import { checkAliasName } from './names.ts'
 import { removeNamespace } from './namespace-removal.ts'
 import {
+  type AliasMount,
   boundAliasAt,
   FOLDERS,
   findGroup,
@@ -28,6 +29,7 @@ import {
   IDENTITY_FOLDER,
   type IdentityParts,
   idPages,
+  indexesOf,
   storedAlias,
 } from './records.ts'
 import { Subjects } from './subjects.ts'
@@ -218,16 +220,16 @@ export class IdentityStore implements Identities, Engine {
    * Removes what logins at a mount brought here: aliases, group aliases and memberships. The entities stay. It runs in
    * several transactions, and is called again if it was interrupted.
    */
-  async removeMount(mount: Pick<MountEntry, 'accessor' | 'local'>): Promise<void> {
-    while (await this.#removeAliases(mount));
-    for (const groupId of await this.view.transaction((tx) => this.#takeGroupAliases(tx, mount.accessor))) {
-      await this.sweep(groupId)
-    }
+  async removeMount(mount: AliasMount): Promise<void> {
+    for (const folder of indexesOf(`${folderOf(mount.local)}alias-name/`, mount))
+      while (await this.#removeAliases(folder, mount.local));
+    for (const folder of indexesOf('identity/group-alias-name/', mount))
+      for (const groupId of await this.view.transaction((tx) => this.#takeGroupAliases(tx, folder)))
+        await this.sweep(groupId)
   }
 
   /** Removes one page of aliases; true if there may be more. */
-  #removeAliases({ accessor, local }: Pick<MountEntry, 'accessor' | 'local'>): Promise<boolean> {
-    const folder = `${folderOf(local)}alias-name/${accessor}/`
+  #removeAliases(folder: string, local: boolean): Promise<boolean> {
     return inHalves(this.view, async (tx) => {
       const digests = await tx.list(folder, { limit: REMOVE_PAGE })
       for (const digest of digests) {
@@ -241,8 +243,7 @@ export class IdentityStore implements Identities, Engine {
     })
   }
 
-  async #takeGroupAliases(tx: ViewTransaction, accessor: string): Promise<string[]> {
-    const folder = `identity/group-alias-name/${accessor}/`
+  async #takeGroupAliases(tx: ViewTransaction, folder: string): Promise<string[]> {
     const taken: string[] = []
     for (const digest of await tx.list(folder)) {
       const bytes = await tx.get(folder + digest)

@@ -137,7 +137,7 @@ async function recogniseGroups(
 ): Promise<void> {
   const wanted = new Map<string, { readonly stamp: string; readonly aliasStamp: string }>()
   for (const name of new Set(names)) {
-    const group = await findGroupOfAliasAt(tx, mount.accessor, parts.digest(name))
+    const group = await findGroupOfAliasAt(tx, mount, parts.digest(name))
     if (group?.alias?.mountAccessor === mount.accessor && group.alias.name === name) {
       wanted.set(group.id, { stamp: group.alias.stamp, aliasStamp })
     }

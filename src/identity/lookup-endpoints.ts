@@ -75,7 +75,7 @@ async function lookUpGroup({ view, parts }: IdentityStore, asked: Asked): Promis
   if (known.alias_id !== '') return aliasedIn(view, namespace.id, known.alias_id)
   const mount = parts.mountOf(known.alias_mount_accessor)
   if (mount === undefined) return undefined
-  const found = await findGroupOfAliasAt(view, mount.accessor, parts.digest(known.alias_name))
+  const found = await findGroupOfAliasAt(view, mount, parts.digest(known.alias_name))
   if (found?.namespace !== namespace.id) return undefined
   if (isAliased(found)) requireRight(caller, `group-alias/id/${found.alias.id}`)
   return found

@@ -50,8 +50,10 @@ const FOLDERS_OF_NAMESPACES: Readonly<Record<string, Removal>> = {
   'entity-name': () => {},
   'group-name': () => {},
   'alias-id': () => {},
+  'alias-name': () => {},
   'alias-retired': () => {},
   'group-alias': () => {},
+  'group-alias-name': () => {},
 }
 
 const lastOf = (place: string): string => place.slice(place.lastIndexOf('/') + 1)

@@ -212,7 +212,7 @@ test('a login makes an entity of the namespace of its mount, one in each', async
 test('who logs in at a mount that moved to another namespace is still the entity of the old one', async () => {
   const server = await withNamespaces()
   const id = await server.login('ann', { mount: server.mountIn.w1 })
-  const moved = { ...server.mountIn.w1, namespace: server.idOf.w2 }
+  const moved = { ...server.mountIn.w1, namespace: server.idOf.w2, formerNamespaces: [server.idOf.w1] }
   assert.equal(await server.login('ann', { mount: moved, metadata: { a: 'b' } }), id)
   const [alias] = (await server.ask('GET', `identity/entity/id/${id}`, undefined, 'w1')).aliases as { id: string }[]
   const bob = await server.login('bob', { mount: moved })
@@ -223,6 +223,48 @@ test('who logs in at a mount that moved to another namespace is still the entity
   assert.match(again, new RegExp(`\\.${server.idOf.w2}$`))
   assert.notEqual(again, id)
   assert.equal(await server.status('w1', 'GET', `identity/entity-alias/id/${alias?.id}`), 404)
+})
+
+test('who logs in at a mount is the same wherever it has moved, and one name has one entity at it', async () => {
+  const server = await withNamespaces()
+  const { namespaces, mounts } = server.node
+  const { accessor } = server.mountIn.w1
+  const [ids, groups] = [new Map<string, string>(), new Map<string, string>()]
+  const places: readonly (readonly [Path, string])[] = [
+    ['w1', 'auth/up'],
+    ['w2', 'auth/there'],
+    ['w1/in', 'auth/inner'],
+    ['', 'auth/top'],
+    ['w2', 'auth/there'],
+    ['w1', 'auth/up'],
+  ]
+  let from = 'w1/auth/up'
+  for (const [at, [path, name]] of places.entries()) {
+    const to = path === '' ? name : `${path}/${name}`
+    if (at > 0) await server.ask('POST', 'sys/remount', { from, to })
+    from = to
+    const namespace = namespaces.byId(server.idOf[path]) ?? assert.fail(path)
+    for (let turn = 0; turn < 100 && mounts.find(namespace, `${name}/`) === undefined; turn++)
+      await new Promise(setImmediate)
+    const mount = mounts.find(namespace, `${name}/`) ?? assert.fail(to)
+    for (const [who, id] of ids) assert.equal(await server.login(who, { mount, metadata: { to } }), id, `${who} ${to}`)
+    ids.set(`who ${at}`, await server.login(`who ${at}`, { mount }))
+    const group = await server.make(path, 'group', { type: 'external' })
+    const given = { name: `staff ${at}`, mount_accessor: accessor, canonical_id: group }
+    await server.ask('POST', 'identity/group-alias', given, path)
+    groups.set(given.name, group)
+    await server.login('who 0', { mount, groups: [...groups.keys()] })
+    const inGroups = await keysOf(server, `local-identity/entity-group/${placeOfId(ids.get('who 0') ?? '')}/`)
+    for (const id of groups.values())
+      assert.ok(
+        inGroups.some((key) => key.endsWith(id)),
+        `${id} ${to}`,
+      )
+  }
+  assert.equal(new Set(ids.values()).size, places.length)
+  await server.node.identities.removeMount(mounts.withAccessor(accessor) ?? assert.fail('it is there'))
+  for (const folder of ['alias-name', 'group-alias-name', 'alias-id', 'group-alias'])
+    assert.deepEqual(await keysOf(server, `identity/${folder}/`), [], folder)
 })
 
 test('an alias stays changeable where it is after its mount has moved away', async () => {

@@ -15,8 +15,9 @@
 //   root/sys/identity/group-alias-name/ACCESSOR/DIGEST   the same, by mount and digest of the alias's name
 //
 // That is how it is in the root namespace. Ids of any other end in its id, UUID.NS, and what is first in a folder lies
-// one folder deeper: `entity/NS/UUID`, `entity-name/NS/NAME`, `alias/NS/UUID/UUID.NS`. So what is of one namespace can
-// be listed without all others. An alias is of the namespace of its entity, and a group alias of that of its group,
+// one folder deeper: `entity/NS/UUID`, `entity-name/NS/NAME`, `alias/NS/UUID/UUID.NS`, `alias-name/NS/ACCESSOR/DIGEST`.
+// So what is of one namespace can be listed without all others, and a filter of replication keeps all of it from a
+// secondary (storage/classes.ts). An alias is of the namespace of its entity, and a group alias of that of its group,
 // also when the mount has moved to another one.
 //
 // memberships.ts has the rest.
@@ -51,6 +52,15 @@ export const folderOf = (local: boolean): string => FOLDERS[local ? 1 : 0]
 
 /** Names that one step of a walk through a folder asks for. */
 const ID_PAGE = 500
+
+/** A login mount as aliases know it. They may be of each namespace that it was ever mounted in. */
+export type AliasMount = Pick<MountEntry, 'accessor' | 'local' | 'namespace' | 'formerNamespaces'>
+
+/** Where a mount's part of an index by mount and digest may lie, the namespace first that it is in now. */
+export const indexesOf = (
+  folder: string,
+  { accessor, namespace, formerNamespaces = [] }: Omit<AliasMount, 'local'>,
+): readonly string[] => [namespace, ...formerNamespaces].map((id) => `${folder}${homeOf(id)}${accessor}/`)
 
 /** A reader: the view, or a transaction. */
 export type From = Pick<View, 'get' | 'list'>
@@ -286,31 +296,38 @@ export async function storedAlias(from: From, id: string, local: boolean): Promi
 }
 
 /** An alias by its mount and the digest of its name. */
-export const findAliasAt = async (
-  from: From,
-  mount: Pick<MountEntry, 'accessor' | 'local'>,
-  digest: string,
-): Promise<Alias | undefined> => withEntity(from, await boundAliasAt(from, mount, digest))
+export async function findAliasAt(from: From, mount: AliasMount, digest: string): Promise<Alias | undefined> {
+  for await (const stored of storedAliasesAt(from, mount, digest)) {
+    const alias = await withEntity(from, await unlessRetired(from, stored))
+    if (alias !== undefined) return alias
+  }
+  return undefined
+}
 
 /** As `findAliasAt`, but also one whose entity is not here: it is gone, or on the way from the primary. */
-export const boundAliasAt = async (
-  from: From,
-  mount: Pick<MountEntry, 'accessor' | 'local'>,
-  digest: string,
-): Promise<Alias | undefined> => unlessRetired(from, await storedAliasAt(from, mount, digest))
-
-/** What is stored as the alias at the mount: to remove or replace it, even if it is none. */
-export async function storedAliasAt(
-  from: From,
-  mount: Pick<MountEntry, 'accessor' | 'local'>,
-  digest: string,
-): Promise<Alias | undefined> {
-  const folder = folderOf(mount.local)
-  const found = await referenceAt(from, `${folder}alias-name/${mount.accessor}/${digest}`)
-  if (found?.entityId === undefined) return undefined
-  const bytes = await from.get(aliasPath(folder, { entityId: found.entityId, id: found.id }))
-  return bytes === undefined ? undefined : ALIAS.decode(bytes)
+export async function boundAliasAt(from: From, mount: AliasMount, digest: string): Promise<Alias | undefined> {
+  let bound: Alias | undefined
+  for await (const stored of storedAliasesAt(from, mount, digest)) {
+    const alias = await unlessRetired(from, stored)
+    if ((await withEntity(from, alias)) !== undefined) return alias
+    bound ??= alias
+  }
+  return bound
 }
+
+/** What is stored as aliases at the mount, at most one a namespace: to remove or replace it, even if it is none. */
+export async function* storedAliasesAt(from: From, mount: AliasMount, digest: string): AsyncGenerator<Alias> {
+  const folder = folderOf(mount.local)
+  for (const index of indexesOf(`${folder}alias-name/`, mount)) {
+    const found = await referenceAt(from, index + digest)
+    if (found?.entityId === undefined) continue
+    const bytes = await from.get(aliasPath(folder, { entityId: found.entityId, id: found.id }))
+    if (bytes !== undefined) yield ALIAS.decode(bytes)
+  }
+}
+
+const aliasNamePath = (folder: string, { namespace, mountAccessor }: Alias, digest: string): string =>
+  `${folder}alias-name/${homeOf(namespace)}${mountAccessor}/${digest}`
 
 /** Stores an alias with its two index entries; `digest` is that of its name. */
 export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): void {
@@ -318,7 +335,7 @@ export function putAlias(tx: ViewTransaction, alias: Alias, digest: string): voi
   const { id, entityId, namespace } = alias
   tx.put(aliasPath(folder, alias), ALIAS.encode(alias))
   tx.put(`${folder}alias-id/${placeOfId(id)}`, encodeReference(namespace, { id: entityId }))
-  tx.put(`${folder}alias-name/${alias.mountAccessor}/${digest}`, encodeReference(namespace, { id, entityId }))
+  tx.put(aliasNamePath(folder, alias, digest), encodeReference(namespace, { id, entityId }))
 }
 
 /** Removes what `putAlias` wrote for the same alias and digest, if it is still there: it may have moved since. */
@@ -328,7 +345,7 @@ export async function removeAlias(tx: ViewTransaction, alias: Alias, digest: str
   if (bytes === undefined || ALIAS.decode(bytes).stamp !== alias.stamp) return
   tx.delete(aliasPath(folder, alias))
   tx.delete(`${folder}alias-id/${placeOfId(alias.id)}`)
-  tx.delete(`${folder}alias-name/${alias.mountAccessor}/${digest}`)
+  tx.delete(aliasNamePath(folder, alias, digest))
 }
 
 /** Ids of all aliases of a namespace, sorted, replicated and local ones together. */
@@ -348,20 +365,31 @@ export async function findGroupOfAlias(from: From, aliasId: string): Promise<Gro
 }
 
 /** The group with an alias at this mount whose name has this digest. */
-export async function findGroupOfAliasAt(from: From, accessor: string, digest: string): Promise<Group | undefined> {
-  const owner = await referenceAt(from, `identity/group-alias-name/${accessor}/${digest}`)
-  return owner === undefined ? undefined : findGroup(from, owner.id)
+export async function findGroupOfAliasAt(
+  from: From,
+  mount: Omit<AliasMount, 'local'>,
+  digest: string,
+): Promise<Group | undefined> {
+  for (const index of indexesOf('identity/group-alias-name/', mount)) {
+    const owner = await referenceAt(from, index + digest)
+    const group = owner === undefined ? undefined : await findGroup(from, owner.id)
+    if (group !== undefined) return group
+  }
+  return undefined
 }
+
+const groupAliasNamePath = ({ namespace }: Pick<Group, 'namespace'>, { mountAccessor }: GroupAlias, digest: string) =>
+  `identity/group-alias-name/${homeOf(namespace)}${mountAccessor}/${digest}`
 
 /** Stores the index entries of a group's alias; the alias itself is part of the group. */
 export function putGroupAlias(tx: ViewTransaction, group: Group, alias: GroupAlias, digest: string): void {
   const owner = encodeReference(group.namespace, { id: group.id })
   tx.put(`identity/group-alias/${placeOfId(alias.id)}`, owner)
-  tx.put(`identity/group-alias-name/${alias.mountAccessor}/${digest}`, owner)
+  tx.put(groupAliasNamePath(group, alias, digest), owner)
 }
 
 /** Removes what `putGroupAlias` wrote for the same alias and digest. */
-export function removeGroupAlias(tx: ViewTransaction, alias: GroupAlias, digest: string): void {
+export function removeGroupAlias(tx: ViewTransaction, group: Group, alias: GroupAlias, digest: string): void {
   tx.delete(`identity/group-alias/${placeOfId(alias.id)}`)
-  tx.delete(`identity/group-alias-name/${alias.mountAccessor}/${digest}`)
+  tx.delete(groupAliasNamePath(group, alias, digest))
 }

@@ -77,7 +77,11 @@ export function buildAuth(parts: CommonParts, rooms: AuthRooms): AuthServices {
     logins: new LoginService({ tokens, identities, rights, world, limits, isMounted }),
     expiry,
     policySweep: new PolicySweep(policies, world, log),
-    aliasSweep: new AliasSweep(identities.parts, () => nodeRole().performance === 'secondary', log),
+    aliasSweep: new AliasSweep(
+      identities.parts,
+      { follows: () => nodeRole().performance === 'secondary', namespaces: rooms.namespaces },
+      log,
+    ),
     pluginIdentity,
   }
 }

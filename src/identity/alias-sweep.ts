@@ -5,6 +5,10 @@
 // A secondary looks each hour, since its primary may have deleted an entity. It may lag: what it lacks now may still
 // come, so it removes only what did not count at two looks. A server that follows no other has all that there is, and
 // deletes both halves itself: it looks once, an hour after unseal, for what a crash left.
+//
+// A filter of the primary may keep a namespace from a secondary, with its entities and groups. What names these here
+// counts again once the namespace is back, so it stays until that is known to be gone (own-part.ts of namespaces).
+import { type Namespaces, ROOT_ID, splitId } from '../api/namespace.ts'
 import type { Log } from '../lib/log.ts'
 import { PeriodicTask } from '../lib/periodic-task.ts'
 import { isClosed } from '../storage/errors.ts'
@@ -36,13 +40,20 @@ type Leftovers = {
   readonly aliases: readonly Alias[]
 }
 
+/** What else the sweep asks of its server. */
+type Needs = {
+  /** Whether another cluster changes what the set shares. */
+  readonly follows: () => boolean
+  readonly namespaces: Pick<Namespaces, 'byId' | 'refresh'>
+}
+
 const sameMembership = (one: Membership, other: Membership): boolean =>
   one.groupId === other.groupId && haveSameStamps(one, other)
 
 /** The sweep of a cluster that may write its own data. */
 export class AliasSweep {
   readonly #parts: IdentityParts
-  readonly #follows: () => boolean
+  readonly #needs: Needs
   readonly #task: PeriodicTask
   /**
    * What did not count at the last look, by entity. On a secondary it goes at the next one if it still does not: an
@@ -52,10 +63,9 @@ export class AliasSweep {
   /** True once all was looked through that a server which follows no other has left. */
   #isDone = false
 
-  /** `follows` says whether another cluster changes what the set shares. */
-  constructor(parts: IdentityParts, follows: () => boolean, log: Log) {
+  constructor(parts: IdentityParts, needs: Needs, log: Log) {
     this.#parts = parts
-    this.#follows = follows
+    this.#needs = needs
     const failure = 'Aliases without an entity could not be removed: they count for nothing, and it is retried'
     const { world } = parts
     this.#task = new PeriodicTask(() => this.#sweep(), { world, log, failure, retryMs: RETRY_MS, isClosed })
@@ -78,9 +88,10 @@ export class AliasSweep {
   }
 
   async #sweep(): Promise<number> {
-    const follows = this.#follows()
+    const follows = this.#needs.follows()
     // The role may change while this runs, so it is asked each hour.
     if (!follows && this.#isDone) return EVERY_MS
+    await this.#needs.namespaces.refresh()
     const found = new Map<string, Leftovers>()
     for (const folder of FOLDERS_BY_ENTITY) await this.#collect(folder, found)
     for (const [entityId, leftovers] of found) {
@@ -98,7 +109,8 @@ export class AliasSweep {
     for await (const ids of idPagesOfAll(view, folder)) {
       for (const [at, entityId] of ids.entries()) {
         if (at % PER_STEP === 0) await world.timers.sleep(0)
-        const leftovers = await leftoversOf(view, entityId)
+        if (!this.#isHere(entityId)) continue
+        const leftovers = await this.#leftoversOf(view, entityId)
         const { isGone, memberships, aliases } = leftovers
         if (isGone || memberships.length + aliases.length > 0) found.set(entityId, leftovers)
       }
@@ -107,7 +119,7 @@ export class AliasSweep {
 
   /** Removes what does not count now and is among what did not count before. */
   async #remove(tx: ViewTransaction, entityId: string, before: Leftovers): Promise<void> {
-    const { isGone, memberships, aliases } = await leftoversOf(tx, entityId)
+    const { isGone, memberships, aliases } = await this.#leftoversOf(tx, entityId)
     for (const membership of memberships) {
       if (before.memberships.some((one) => sameMembership(one, membership))) removeMembership(tx, membership)
     }
@@ -115,15 +127,22 @@ export class AliasSweep {
     if (isGone && !before.isGone) return
     for (const alias of aliases) await removeAlias(tx, alias, this.#parts.digest(alias.name))
   }
-}
 
-async function leftoversOf(from: From, entityId: string): Promise<Leftovers> {
-  const isGone = (await findEntity(from, entityId)) === undefined
-  const memberships = await (isGone ? givenMemberships(from, entityId) : idleMemberships(from, entityId))
-  const aliases: Alias[] = []
-  for (const alias of await storedAliasesOf(from, entityId, LOCAL_FOLDER))
-    if (isGone || (await isRetired(from, alias))) aliases.push(alias)
-  return { isGone, memberships, aliases }
+  async #leftoversOf(from: From, entityId: string): Promise<Leftovers> {
+    const isGone = (await findEntity(from, entityId)) === undefined
+    const given = await (isGone ? givenMemberships(from, entityId) : idleMemberships(from, entityId))
+    const memberships = given.filter(({ groupId }) => this.#isHere(groupId))
+    const aliases: Alias[] = []
+    for (const alias of await storedAliasesOf(from, entityId, LOCAL_FOLDER))
+      if (isGone || (await isRetired(from, alias))) aliases.push(alias)
+    return { isGone, memberships, aliases }
+  }
+
+  /** True for an id of a namespace that this cluster has. */
+  #isHere(id: string): boolean {
+    const { namespaceId } = splitId(id)
+    return namespaceId === ROOT_ID || this.#needs.namespaces.byId(namespaceId) !== undefined
+  }
 }
 
 const givenMemberships = async (from: From, entityId: string): Promise<Membership[]> =>

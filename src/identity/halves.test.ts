@@ -9,13 +9,14 @@ import {
   withLoginGroup,
 } from '../../test/fixtures/identity-server.ts'
 import { MixedClasses, oneClassEach } from '../../test/fixtures/one-class.ts'
+import { type Namespace, ROOT } from '../api/namespace.ts'
 import { ACTIVE_PRIMARY, type RoleState } from '../api/node-role.ts'
 import { realWorld } from '../lib/world.ts'
 import { systemScope } from '../storage/contract.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import type { View } from '../storage/sealed-storage.ts'
 import { AliasSweep } from './alias-sweep.ts'
-import { moveLoginGroups } from './memberships.ts'
+import { moveLoginGroups, putMembership } from './memberships.ts'
 
 const SECONDARY: RoleState = {
   role: { ...ACTIVE_PRIMARY, performance: 'secondary' },
@@ -215,6 +216,30 @@ test('F8: the policies of a login go with its alias if the second half fails; th
   assert.deepEqual(await keysOf(server, 'local-identity/'), [])
 })
 
+test('what a login gave stays while the namespace of the entity or of the group is not here', async () => {
+  const { server, id, group } = await withLoginGroup()
+  const { parts, view } = server.node.identities
+  const [ofOther, kept] = ['.a1B2c3', await keysOf(server, 'local-identity/')]
+  const given = { stamp: '12ab34cd', aliasStamp: '56ef7890', local: true }
+  await view.transaction(async (tx) => {
+    putMembership(tx, { ...given, entityId: id, groupId: group + ofOther })
+    putMembership(tx, { ...given, entityId: id + ofOther, groupId: group })
+  })
+  const all = await keysOf(server, 'local-identity/')
+  assert.equal(all.length, kept.length + 4)
+  const swept = async (known: Namespace | undefined): Promise<void> => {
+    const needs = { follows: () => false, namespaces: { refresh: async () => {}, byId: () => known } }
+    const sweep = new AliasSweep(parts, needs, () => {})
+    sweep.start()
+    await sweep.runNow()
+    sweep.stop()
+  }
+  await swept(undefined)
+  assert.deepEqual(await keysOf(server, 'local-identity/'), all)
+  await swept(ROOT)
+  assert.deepEqual(await keysOf(server, 'local-identity/'), kept)
+})
+
 test('F8: a server that follows no other looks for leftovers once, a secondary each time', async () => {
   const { server, id } = await withLoginGroup()
   const { world, ...rest } = server.node.identities.parts
@@ -229,7 +254,7 @@ test('F8: a server that follows no other looks for leftovers once, a secondary e
   let follows = false
   const sweep = new AliasSweep(
     { ...rest, world, view },
-    () => follows,
+    { follows: () => follows, namespaces: server.node.namespaces },
     () => {},
   )
   sweep.start()

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { keysOf } from '../../test/fixtures/identity-server.ts'
 import { type NamespacedServer, PATHS, type Path, withNamespaces } from '../../test/fixtures/namespaced-identities.ts'
 import type { DataOwner } from '../api/node-role.ts'
+import { treeScopeOf } from '../storage/log/tree.ts'
 import { createEntity } from './entities.ts'
 import { removeNamespace } from './namespace-removal.ts'
 
@@ -68,6 +69,17 @@ test('the removal of a namespace takes all of it, and its members out of the gro
     const outer = await server.ask('GET', 'identity/group/name/outer', undefined, path)
     assert.equal((outer.member_group_ids as string[]).length, 3)
   }
+})
+
+test('F11: all that a namespace has of identities stands in its scope of the tree, whatever kind it is', async () => {
+  const server = await withEverything(['w1'])
+  const kinds = new Set<string>()
+  for (const key of await allKeys(server)) {
+    if (key.endsWith('/login-groups-moved')) continue
+    kinds.add(key.split('/')[3] ?? '')
+    assert.equal(treeScopeOf(key), `${server.idOf.w1}/system`, key)
+  }
+  assert.ok(kinds.size >= 13, [...kinds].join())
 })
 
 test('a namespace that is deleted takes its identities with it, and one of its name has none', async () => {

@@ -198,6 +198,22 @@ export function filteredMountOf(key: string): string {
   return isUuid(name) ? name : mountOfKey(key)
 }
 
+/**
+ * Folders of the root namespace with entries of all: below a folder of any kind, what is of another namespace lies in
+ * one that its id names (src/identity/records.ts).
+ */
+export const FOLDERS_OF_ALL: readonly string[] = ['root/sys/identity/', 'root/sys/local-identity/']
+
+/**
+ * Id of the namespace that an entry stands or falls with. Filters of replication go by it, and so does the tree. The
+ * root's own entries have a UUID, an accessor or nothing more where others have the id, which is of letters and digits.
+ */
+export function filteredNamespaceOf(key: string): string {
+  const folder = FOLDERS_OF_ALL.find((one) => key.startsWith(one))
+  const [, id, more] = folder === undefined ? [] : key.slice(folder.length).split('/', 3)
+  return id !== undefined && more !== undefined && isLettersAndDigits(id) ? id : namespaceOfKey(key)
+}
+
 /** Folders of the root namespace with one entry a namespace, named by its parent and its name. */
 const FOLDERS_BY_NAMESPACE = ['root/core/namespace/', 'root/core/leaving-namespace/']
 
@@ -241,6 +257,10 @@ export function mayHaveClass(key: string, storageClass: StorageClass): boolean {
     if (cause instanceof StorageRefused) return false
     throw cause
   }
+}
+
+function isLettersAndDigits(text: string): boolean {
+  return /^[0-9A-Za-z]+$/.test(text)
 }
 
 function isUuid(text: string): boolean {

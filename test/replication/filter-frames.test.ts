@@ -39,12 +39,16 @@ class Wire {
 
 const kindsOf = (sent: readonly Sent[]): ReadonlySet<string> => new Set(sent.map(({ message }) => message.kind))
 
-async function idOf(primary: ReplicatedServer, path: string, name: 'uuid' | 'id' = 'uuid'): Promise<string> {
+async function idOf(
+  primary: ReplicatedServer,
+  path: string,
+  name: 'uuid' | 'id' | 'accessor' = 'uuid',
+): Promise<string> {
   const { body } = await primary.must('GET', path)
   return String((body.data as Record<string, unknown>)[name])
 }
 
-/** What is open, and what will be hidden: a mount, a login method, and a namespace with a mount. */
+/** What is open, and what will be hidden: a mount, a login method, and a namespace with mounts and identities. */
 async function furnish(primary: ReplicatedServer): Promise<void> {
   for (const path of ['open', 'zurich-keys']) {
     await primary.must('POST', `sys/mounts/${path}`, { type: 'transit' })
@@ -56,15 +60,34 @@ async function furnish(primary: ReplicatedServer): Promise<void> {
   await primary.must('POST', 'sys/namespaces/zurich-team')
   await primary.must('POST', 'zurich-team/sys/mounts/keys', { type: 'transit' })
   await primary.must('POST', 'zurich-team/keys/keys/k')
+  await primary.must('POST', 'zurich-team/sys/auth/people', { type: 'userpass' })
+  await primary.must('POST', 'zurich-team/auth/people/users/ann', { password: 'x' })
+  await primary.must('POST', 'zurich-team/auth/people/login/ann', { password: 'x' }, '')
+  await people(primary, 'staff')
+}
+
+/** An entity and groups of the namespace, with aliases at its login method, and memberships. */
+async function people(primary: ReplicatedServer, name: string): Promise<void> {
+  const accessor = await idOf(primary, 'zurich-team/sys/auth/people', 'accessor')
+  const made = async (what: string, given: object) =>
+    String((await primary.must('POST', `zurich-team/identity/${what}`, given)).body.data?.id)
+  const entity = await made('entity', { name: `${NAME}-${name}`, metadata: { of: NAME } })
+  await made('entity-alias', { name: `${NAME}-${name}`, canonical_id: entity, mount_accessor: accessor })
+  const inner = await made('group', { name: `${NAME}-${name}`, member_entity_ids: [entity], metadata: { of: NAME } })
+  await made('group', { name: `${NAME}-${name}-outer`, member_group_ids: [inner] })
+  const outside = await made('group', { name: `${NAME}-${name}-outside`, type: 'external' })
+  await made('group-alias', { name: `${NAME}-${name}`, canonical_id: outside, mount_accessor: accessor })
 }
 
 /** What of it is found in frames is a leak. */
 async function hiddenOf(primary: ReplicatedServer): Promise<HiddenBytes> {
   const hidden = new HiddenBytes()
-  const mounts = ['sys/mounts/zurich-keys', 'sys/auth/zurich-people', 'zurich-team/sys/mounts/keys']
-  for (const path of mounts) hidden.hide({ mounts: [await idOf(primary, path)] })
+  const mounts = ['sys/mounts/zurich-keys', 'sys/auth/zurich-people']
+  const within = ['zurich-team/sys/mounts/keys', 'zurich-team/sys/auth/people']
+  for (const path of [...mounts, ...within]) hidden.hide({ mounts: [await idOf(primary, path)] })
   const team = await idOf(primary, 'sys/namespaces/zurich-team', 'id')
-  hidden.hide({ namespaces: [[team, 'root/zurich-team']], texts: [NAME] })
+  const accessor = await idOf(primary, 'zurich-team/sys/auth/people', 'accessor')
+  hidden.hide({ namespaces: [[team, 'root/zurich-team']], texts: [NAME, accessor] })
   await hidden.look(primary.server.store)
   return hidden
 }
@@ -83,6 +106,11 @@ async function live(primary: ReplicatedServer, hidden: HiddenBytes, round: numbe
   const team = await idOf(primary, 'sys/namespaces/zurich-team', 'id')
   const more = await idOf(primary, `zurich-team/sys/mounts/more-${round}`)
   hidden.hide({ mounts: [more], namespaces: [[inner, `${team}/inner-${round}`]] })
+  await people(primary, `${round}`)
+  await primary.must('POST', `zurich-team/identity/entity/name/${NAME}-staff`, { metadata: { of: `${round}` } })
+  await primary.must('DELETE', `zurich-team/identity/group/name/${NAME}-${round}-outer`)
+  await primary.must('DELETE', `zurich-team/identity/entity/name/${NAME}-${round}`)
+  await primary.must('POST', 'zurich-team/auth/people/login/ann', { password: 'x' }, '')
   await primary.must('DELETE', `zurich-team/sys/mounts/more-${round}`)
   await primary.must('DELETE', `zurich-team/sys/namespaces/inner-${round}`)
   await primary.must('POST', 'open/keys/k/rotate')
@@ -164,7 +192,11 @@ test('T81: a filter that comes while much is written: nothing of the rest goes b
       primary.server.call('POST', `${path}/keys/load-${each}`, {}, undefined),
     )
   const calls = []
-  for (let each = 0; each < 20; each++) calls.push(...write(each))
+  for (let each = 0; each < 20; each++) {
+    calls.push(...write(each))
+    // Some go out before the filter is asked for, and some are on their way then.
+    if (each === 10) await servers.time.until(Promise.all(calls))
+  }
   calls.push(primary.server.call('POST', FILTER, DENIED, undefined))
   for (let each = 20; each < 40; each++) calls.push(...write(each))
   const answers = await servers.time.until(Promise.all(calls))

@@ -6,6 +6,7 @@ import { dataFolder } from '../../core/mount-entries.ts'
 import type { SetReach } from '../../replication/reach.ts'
 import { wipeFamily } from '../../replication/set/primary-operations.ts'
 import { EVERYTHING, SETS_FOLDER } from '../../replication/set/records.ts'
+import { namespaceOfKey } from '../../storage/classes.ts'
 import { systemScope } from '../../storage/contract.ts'
 import { treeScopeOf } from '../../storage/log/tree.ts'
 import { KeptReach } from './kept-reach.ts'
@@ -38,7 +39,8 @@ async function remove({ store }: NamespacedServer, kept: KeptReach, scope: strin
   const [namespace = '', mount = ''] = scope.split('/')
   for (let keys = await kept.keysOf(scope); keys.length > 0; keys = await kept.keysOf(scope)) {
     for (const key of keys) {
-      const of = key.includes(`/${mount}/`) ? { ...systemScope, namespace, mount } : systemScope
+      const inMount = { ...systemScope, namespace, mount }
+      const of = key.includes(`/${mount}/`) ? inMount : { ...systemScope, namespace: namespaceOfKey(key) }
       await store.transaction(async (tx) => tx.delete(of, key))
     }
   }
@@ -79,6 +81,42 @@ test('the log of a cluster that had no filter may have the rest, that of a new c
   await take(server, kept, undefined)
   await take(server, kept, NOTHING)
   assert.equal((await kept.noted()).mustPurge, true)
+})
+
+test('identities of a namespace are of what it has, and those that this cluster keeps for itself stay', async () => {
+  const server = await startNamespacedServer(['team', 'other'])
+  const kept = keptOf(server)
+  for (const path of ['team', 'other', '']) {
+    for (const local of [false, true]) {
+      const auth = { type: 'userpass', local }
+      assert.equal(await server.status('POST', `sys/auth/up-${local}`, auth, { in: path }), 204)
+      const { body } = await server.ask('GET', `sys/auth/up-${local}`, undefined, { in: path })
+      const alias = { name: 'ann', mount_accessor: body.data?.accessor }
+      assert.equal(await server.status('POST', 'identity/entity-alias', alias, { in: path }), 200)
+    }
+    assert.equal(await server.status('POST', 'identity/group', { name: 'g' }, { in: path }), 200)
+  }
+  const id = server.idOf('team')
+  const scope = `${id}/system`
+  await take(server, kept, NOTHING)
+  assert.ok((await kept.noted()).leaving.includes(scope))
+  const below = async (folder: string) => {
+    const snapshot = await server.store.snapshot()
+    const entries = await snapshot.scan(folder, '', 1_000)
+    await snapshot.close()
+    return entries.map(({ key }) => key).filter((key) => key.split('/').includes(id))
+  }
+  const shared = await below('root/sys/identity/')
+  const keys = await kept.keysOf(scope)
+  assert.deepEqual(
+    keys.filter((key) => key.startsWith('root/')),
+    shared,
+  )
+  assert.ok(shared.length >= 9, `${shared.length}`)
+  const own = await below('root/sys/local-identity/')
+  assert.equal(own.length, 3)
+  await remove(server, kept, scope)
+  assert.deepEqual([await below('root/sys/identity/'), await below('root/sys/local-identity/')], [[], own])
 })
 
 test('other news changes nothing of what was removed', async () => {

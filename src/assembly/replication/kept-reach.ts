@@ -137,9 +137,9 @@ export class KeptReach {
 }
 
 async function keysIn(snapshot: Snapshot, scope: string): Promise<readonly string[]> {
-  const { keys, folders } = placesOfScope(scope)
+  const { keys, folders, spread } = placesOfScope(scope)
   const found = [...(await replicatedOf(snapshot, keys))]
-  for (const folder of folders) {
+  for (const folder of [...folders, ...(await foldersIn(snapshot, spread))]) {
     if (found.length >= KEYS_AT_ONCE) break
     for await (const { key, class: of } of leavesBelow(snapshot, folder)) {
       if (of === 'replicated' && treeScopeOf(key) === scope) found.push(key)
@@ -147,6 +147,16 @@ async function keysIn(snapshot: Snapshot, scope: string): Promise<readonly strin
     }
   }
   return found.length > 0 ? found : ownKeysIn(snapshot, folders)
+}
+
+async function foldersIn(
+  snapshot: Snapshot,
+  spread: ReturnType<typeof placesOfScope>['spread'],
+): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const { within, name } of spread)
+    for (const kind of await snapshot.list(within)) if (kind.endsWith('/')) found.push(within + kind + name)
+  return found
 }
 
 async function replicatedOf(snapshot: Snapshot, keys: readonly string[]): Promise<readonly string[]> {

@@ -41,6 +41,7 @@ test('a tree that cannot be loaded is told to who asks for it, and ends nothing 
 const unusable: { readonly name: string; readonly change: (saved: SavedTree) => SavedTree }[] = [
   { name: 'is of the first scopes (F11)', change: (saved) => ({ ...saved, version: 1, pages: [] }) },
   { name: 'is of the second scopes (F11)', change: (saved) => ({ ...saved, version: 2, pages: [] }) },
+  { name: 'is of the third scopes (F11)', change: (saved) => ({ ...saved, version: 3, pages: [] }) },
   { name: 'is of another log', change: (saved) => ({ ...saved, pages: [], chain: Buffer.alloc(16, 7) }) },
   {
     name: 'has one damaged page among good ones',

@@ -6,7 +6,7 @@ import { testSeed } from '../../../test/fixtures/seed.ts'
 import { importSecret } from '../../crypto/primitives/secret-key.ts'
 import { MAX_KEY_BYTES, type TreeClass } from '../contract.ts'
 import { leafOf } from './leaf.ts'
-import { bucketKeyOf, bucketOf, faultOfPage, Tree, treeScopeOf } from './tree.ts'
+import { bucketKeyOf, bucketOf, faultOfPage, placesOfScope, Tree, treeScopeOf } from './tree.ts'
 
 const LEAF_KEY_BYTES = Buffer.alloc(32, 7)
 const leafKey = importSecret(LEAF_KEY_BYTES)
@@ -66,6 +66,41 @@ const scopes: { readonly path: string; readonly scope: string }[] = [
 for (const { path, scope } of scopes) {
   test(`F11: ${path} stands in the tree scope of ${scope === MOUNT ? 'its mount' : 'the system'}`, () => {
     assert.equal(treeScopeOf(`root/${path}`), `root/${scope}`)
+  })
+}
+
+const KINDS_OF_OTHERS: readonly string[] = [
+  `entity/a1B2c3/${MOUNT}`,
+  'entity-name/a1B2c3/ann',
+  'entity-name/a1B2c3/root',
+  `alias/a1B2c3/${MOUNT}/${MOUNT}.a1B2c3`,
+  'alias-name/a1B2c3/auth_userpass_01234567/digest',
+  `entity-group/a1B2c3/${MOUNT}/12ab34cd.${MOUNT}`,
+  'kind-to-come/a1B2c3/anything',
+]
+const KINDS_OF_ROOT: readonly string[] = [
+  `entity/${MOUNT}`,
+  'entity-name/a1B2c3',
+  `alias/${MOUNT}/${MOUNT}`,
+  'alias-name/auth_userpass_01234567/digest',
+  `entity-group/${MOUNT}/12ab34cd.${MOUNT}.a1B2c3`,
+  `group-entity/${MOUNT}/${MOUNT}.a1B2c3`,
+  'login-groups-moved',
+]
+for (const folder of ['identity', 'local-identity']) {
+  test(`F11: ${folder} of another namespace stands in the tree scope of that one, and of the root in its own`, () => {
+    for (const path of KINDS_OF_OTHERS) assert.equal(treeScopeOf(`root/sys/${folder}/${path}`), 'a1B2c3/system', path)
+    for (const path of KINDS_OF_ROOT) assert.equal(treeScopeOf(`root/sys/${folder}/${path}`), 'root/system', path)
+    assert.equal(treeScopeOf(`a1B2c3/sys/${folder}/entity/d4E5f6/x`), 'a1B2c3/system')
+  })
+
+  test(`F11: what ${folder} has of a namespace lies where its scope says, whatever the kind`, () => {
+    const { folders, spread } = placesOfScope('a1B2c3/system')
+    assert.deepEqual(folders, ['a1B2c3/sys/', 'a1B2c3/core/'])
+    for (const path of KINDS_OF_OTHERS) {
+      const within = spread.find((one) => one.within === `root/sys/${folder}/`) ?? assert.fail(folder)
+      assert.ok(path.slice(path.indexOf('/') + 1).startsWith(within.name), path)
+    }
   })
 }
 

@@ -13,7 +13,14 @@ import { strict as assert } from 'node:assert'
 import type { KeyObject } from 'node:crypto'
 import { deriveKey } from '../../crypto/primitives/derivation.ts'
 import { hmacSha256, sha256 } from '../../crypto/primitives/digest.ts'
-import { entriesOfMount, entriesOfNamespace, filteredMountOf, namespaceEntryOf, namespaceOfKey } from '../classes.ts'
+import {
+  entriesOfMount,
+  entriesOfNamespace,
+  FOLDERS_OF_ALL,
+  filteredMountOf,
+  filteredNamespaceOf,
+  namespaceEntryOf,
+} from '../classes.ts'
 import {
   type ChangeOperation,
   type PageAddress,
@@ -55,7 +62,7 @@ export function bucketOf(bucketKey: KeyObject, key: string): number {
 }
 
 /** Version of the scopes that `treeScopeOf` makes. Saved pages of another version are of another tree. */
-export const TREE_VERSION = 3
+export const TREE_VERSION = 4
 
 /**
  * The part of the tree that an entry belongs to: one for each mount, one for the entry of each namespace, and one for
@@ -64,7 +71,7 @@ export const TREE_VERSION = 3
  */
 export function treeScopeOf(key: string): string {
   const entry = namespaceEntryOf(key)
-  return entry === undefined ? `${namespaceOfKey(key)}/${filteredMountOf(key)}` : ENTRY_SCOPES + entry
+  return entry === undefined ? `${filteredNamespaceOf(key)}/${filteredMountOf(key)}` : ENTRY_SCOPES + entry
 }
 
 /** How scopes begin that are of the entry of one namespace; its `PARENT/NAME` follows. */
@@ -74,25 +81,31 @@ export const ENTRY_SCOPES = `${ROOT_NAMESPACE}/namespace/`
 type IsWanted = (scope: string) => boolean
 const isAny: IsWanted = () => true
 
-/**
- * Where the entries of a scope lie: all of them have one of these keys, or one that begins with one of these folders.
- * Entries of other scopes may be there too. `shown`: the keys without which nobody sees the rest.
- */
-export function placesOfScope(scope: string): {
+/** Where the entries of a scope lie: all of them have one of these keys, or lie in one of these folders. */
+type PlacesOfScope = {
   readonly folders: readonly string[]
+  /** In each folder that lies directly in `within`, the one of this name is such a folder too. */
+  readonly spread: readonly { readonly within: string; readonly name: string }[]
   readonly keys: readonly string[]
+  /** The keys without which nobody sees the rest. */
   readonly shown: readonly string[]
-} {
+}
+
+/** Where the entries of a scope lie. Entries of other scopes may be there too. */
+export function placesOfScope(scope: string): PlacesOfScope {
   const slash = scope.indexOf('/')
   const [namespace, of] = [scope.slice(0, slash), scope.slice(slash + 1)]
-  if (of === SYSTEM_SCOPE) return { folders: [`${namespace}/sys/`, `${namespace}/core/`], keys: [], shown: [] }
+  if (of === SYSTEM_SCOPE) {
+    const spread = FOLDERS_OF_ALL.map((within) => ({ within, name: `${namespace}/` }))
+    return { folders: [`${namespace}/sys/`, `${namespace}/core/`], spread, keys: [], shown: [] }
+  }
   if (scope.startsWith(ENTRY_SCOPES)) {
     const keys = entriesOfNamespace(scope.slice(ENTRY_SCOPES.length))
-    return { folders: [], keys, shown: keys }
+    return { folders: [], spread: [], keys, shown: keys }
   }
   const keys = entriesOfMount(namespace, of)
   const shown = keys.filter((key) => key.startsWith(`${namespace}/core/mounts/`))
-  return { folders: [`${namespace}/logical/${of}/`, `${namespace}/auth/${of}/`], keys, shown }
+  return { folders: [`${namespace}/logical/${of}/`, `${namespace}/auth/${of}/`], spread: [], keys, shown }
 }
 
 /** `hash` is computed when it is first needed; undefined after a change. */

@@ -20,7 +20,7 @@ import { ROOT_NAMESPACE, type Scope, systemScope, type Transaction } from '../..
 import type { PseudoRandom } from '../../fixtures/pseudo-random.ts'
 import { type LivingClusters, unlessRefused } from './living-clusters.ts'
 import type { PlacedMount } from './placed-entries.ts'
-import type { ReachWatcher } from './reach-watcher.ts'
+import { IDENTITIES_FOLDER, type ReachWatcher } from './reach-watcher.ts'
 import { SHARED_MOUNT } from './set-clients.ts'
 import type { Life, SimulatedCluster } from './simulated-cluster.ts'
 import type { SimulatedSet } from './simulated-set.ts'
@@ -28,6 +28,11 @@ import type { SimulatedSet } from './simulated-set.ts'
 const MOST_MOUNTS = 6
 const MOST_NAMESPACES = 3
 const NAMES = 8
+/** How often a client writes an identity of a namespace, where there is one. */
+const IDENTITY = 0.2
+
+/** Where identities of a namespace lie, beside those of all others. */
+const identitiesOf = (namespace: string): string => `${IDENTITIES_FOLDER}entity/${namespace}/`
 
 /** Works at the primary of a set for performance. */
 export class FilterActions {
@@ -69,10 +74,13 @@ export class FilterActions {
     else this.#begin(leader, this.#random.pick(['make', 'make', 'move', 'move', 'remove', 'room', 'leave'] as const))
   }
 
-  /** An entry of some mount, for a client to write. */
+  /** An entry of some mount, or an identity of some namespace, for a client to write. */
   entry(cluster: SimulatedCluster): { readonly scope: Scope; readonly key: string } | undefined {
     if (cluster.life?.isOpen !== true) return undefined
-    const { mounts } = this.#reach.placedAt(cluster)
+    const { mounts, namespaces } = this.#reach.placedAt(cluster)
+    const open = namespaces.filter(({ isLeaving }) => !isLeaving)
+    if (open.length > 0 && this.#random.chance(IDENTITY))
+      return { scope: systemScope, key: `${identitiesOf(this.#random.pick(open).id)}k${this.#random.int(NAMES)}` }
     if (mounts.length === 0) return undefined
     const { uuid, home } = this.#random.pick(mounts)
     const key = `${home}/logical/${uuid}/k${this.#random.int(NAMES)}`
@@ -197,6 +205,8 @@ export class FilterActions {
     tx.put(systemScope, key, life.barrier.seal(key, value))
     const policy = `${id}/sys/policy/p`
     tx.put(scopeOfNamespace(id), policy, life.barrier.seal(policy, this.#bytes.bytes(20)))
+    const person = `${identitiesOf(id)}k0`
+    tx.put(systemScope, person, life.barrier.seal(person, this.#bytes.bytes(20)))
   }
 
   /** As the program deletes a namespace. */
@@ -214,6 +224,10 @@ export class FilterActions {
       if ((await tx.get(leaving)) === undefined) return
       const policy = `${id}/sys/policy/p`
       if ((await tx.get(policy)) !== undefined) tx.delete(scopeOfNamespace(id), policy)
+      for (let name = 0; name < NAMES; name++) {
+        const person = `${identitiesOf(id)}k${name}`
+        if ((await tx.get(person)) !== undefined) tx.delete(systemScope, person)
+      }
       tx.delete(systemScope, leaving)
       const gone = GONE_NAMESPACES + id
       tx.put(systemScope, gone, life.barrier.seal(gone, Buffer.alloc(0)))

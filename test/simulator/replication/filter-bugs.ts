@@ -71,25 +71,25 @@ export const FILTER_BUGS: readonly PlantedBug[] = [
     seams: {
       owner: (owner) => ({ ...owner, reachOf: async (of) => ({ ...(await owner.reachOf(of)), reach: undefined }) }),
     },
-    seed: 1,
+    seed: 4,
     finds: 'I9',
   },
   {
     name: 'a mount that was made is sent before it is judged',
     seams: gettingNew(),
-    seed: 1,
+    seed: 3,
     finds: 'I9',
   },
   {
     name: 'what belongs to a namespace and to none of its mounts does not go',
     seams: { scopes: (scopes) => scopes.filter((scope) => !scope.endsWith('/system')) },
-    seed: 1,
+    seed: 3,
     finds: 'I3',
   },
   {
     name: 'the root of a filtered secondary is over all that there is',
     seams: { owner: (owner) => ({ ...owner, root: (family) => owner.root(family, undefined) }) },
-    seed: 1,
+    seed: 3,
     finds: 'I22',
   },
   {
@@ -101,13 +101,13 @@ export const FILTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'nobody compares what the secondary was told last',
     seams: { owner: sayingSo },
-    seed: 7,
+    seed: 5,
     finds: 'I3',
   },
   {
     name: 'a write is answered before a synchronous secondary has it',
     seams: { owner: countingAhead },
-    seed: 14,
+    seed: 8,
     finds: 'I30',
   },
 ]

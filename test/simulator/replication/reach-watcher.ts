@@ -22,7 +22,7 @@ type Known = {
   entries: PlacedEntries
   /** All that there ever was. */
   readonly things: Set<Thing>
-  /** Leaves and values of the last entries of each mount. */
+  /** Leaves and values of the last entries of each mount, and of identities. */
   readonly contents: Map<string, readonly [leaf: Buffer, value: Buffer]>
   readonly links: Map<object, Watched>
 }
@@ -32,10 +32,13 @@ const thingsOf = ({ mounts, namespaces }: Placed): Thing[] => [
   ...namespaces.map(({ entry, id }) => `namespace ${entry} ${id}`),
 ]
 
+/** Where identities of all namespaces lie. */
+export const IDENTITIES_FOLDER = 'root/sys/identity/'
+
 /** What stands in a message that tells of the thing. */
 function namesOf(thing: Thing): readonly string[] {
   const [kind, name = '', id] = thing.split(' ')
-  return kind === 'mount' ? [name] : [`namespace/${name}`, `${id}/sys/`]
+  return kind === 'mount' ? [name] : [`namespace/${name}`, `${id}/sys/`, `/${id}/`]
 }
 
 const nameIn = (names: readonly string[], payload: Buffer): string | undefined =>
@@ -97,13 +100,13 @@ export class ReachWatcher {
     known.entries = PlacedEntries.of(entries)
     known.links.clear()
     known.contents.clear()
-    for (const { key, leaf, value } of entries) if (isInMount(key)) known.contents.set(key, [leaf, value])
+    for (const { key, leaf, value } of entries) if (isWatched(key)) known.contents.set(key, [leaf, value])
   }
 
   committed(cluster: SimulatedCluster, { operations }: Change): void {
     const known = this.#of(cluster)
     for (const { kind, key, newLeaf, value } of operations) {
-      if (!isInMount(key)) continue
+      if (!isWatched(key)) continue
       if (kind === 'put') known.contents.set(key, [newLeaf, value])
       else known.contents.delete(key)
     }
@@ -150,8 +153,9 @@ export class ReachWatcher {
       const hidden = [...this.#hiddenFrom(cluster, to)]
       link.hidden = new Set(only === undefined ? [] : hidden.filter((thing) => !isVisible(thing, only)))
     }
+    const namespaces = new Set([...link.hidden].map((thing) => thing.split(' ')[2]))
     for (const [key, parts] of contents) {
-      if (!link.hidden.has(`mount ${key.split('/', 3)[2]}`)) continue
+      if (!link.hidden.has(`mount ${key.split('/', 3)[2]}`) && !namespaces.has(identityOf(key))) continue
       if (parts.some((part) => part.length > 0 && raw.payload.includes(part)))
         this.#wrong(cluster, `I9 "${kind}" to ${to} has the content of ${key}, which is kept from it`)
     }
@@ -240,7 +244,10 @@ function isVisible(
   return kind === 'mount' ? mounts.has(name) : namespaces.has(id)
 }
 
-const isInMount = (key: string): boolean => key.split('/', 2)[1] === 'logical'
+const isWatched = (key: string): boolean => key.split('/', 2)[1] === 'logical' || key.startsWith(IDENTITIES_FOLDER)
+/** Id of the namespace that has an identity; no id for anything else. */
+const identityOf = (key: string): string =>
+  (key.startsWith(IDENTITIES_FOLDER) ? key.slice(IDENTITIES_FOLDER.length).split('/')[1] : undefined) ?? ''
 
 function newKnown(): Known {
   return { entries: PlacedEntries.of([]), things: new Set(), contents: new Map(), links: new Map() }

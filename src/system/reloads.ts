@@ -10,7 +10,9 @@ import type { Invalidation } from '../storage/invalidation.ts'
 import type { SealedStorage, View } from '../storage/sealed-storage.ts'
 import { storedRecord } from '../storage/stored-record.ts'
 
-const FOLDERS = { here: 'reload/', global: 'global-reload/' } as const
+/** The folder of the reloads here, by the UUIDs of mounts. */
+export const RELOADS_HERE = 'reload/'
+const FOLDERS = { here: RELOADS_HERE, global: 'global-reload/' } as const
 /** `here`: this cluster. `global`: every cluster, by replication. */
 export type ReloadScope = keyof typeof FOLDERS
 

@@ -1,6 +1,7 @@
 // Whole servers in virtual time: what goes wrong while a filter changes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemScope } from '../../src/storage/contract.ts'
 import { operationToken, promote, shareOf, write } from '../fixtures/failing-over.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { bothWays, performanceServers } from '../fixtures/replicated-servers.ts'
@@ -140,6 +141,34 @@ test('a DR secondary that takes the place of a filtered secondary removes what w
   await servers.time.pass(20_000)
   assert.deepEqual(await naming(standIn, hidden), [])
   await servers.level(primary, standIn, 60_000, FAMILY)
+})
+
+/** Keys of all classes that name it. */
+const allNaming = async (cluster: ReplicatedServer, name: string): Promise<string[]> =>
+  (await entriesOf(cluster)).map(({ key }) => key).filter((key) => key.includes(name))
+
+test('what servers have noted of reloads of a mount goes with it, and not that of a mount of their own', async () => {
+  const { servers, secondary, level, filter, hidden, standIn } = await withStandIn(10)
+  await secondary.must('POST', 'sys/mounts/own', { type: 'transit', local: true })
+  const [own, open] = [await uuidOf(secondary, 'own'), await uuidOf(secondary, 'open')]
+  await secondary.must('POST', 'sys/plugins/reload/backend', { mounts: ['open', 'kept', 'own'] })
+  // As one has that was promoted, and follows again.
+  const reloaded = [hidden, own, open].map((uuid) => `root/core/reload/${uuid}`)
+  const note = (await secondary.server.store.get(`root/core/reload/${hidden}`)) ?? assert.fail('it is noted')
+  await servers.time.until(
+    standIn.server.store.transaction(async (tx) => {
+      for (const key of reloaded) tx.put(systemScope, key, note)
+    }),
+  )
+  await level()
+  await servers.level(secondary, standIn)
+  await filter({ mode: 'deny', paths: ['kept'] })
+  await servers.time.pass(40_000)
+  for (const cluster of [secondary, standIn]) {
+    assert.deepEqual(await allNaming(cluster, hidden), [])
+    assert.deepEqual(await allNaming(cluster, 'core/reload/'), reloaded.slice(1).sort())
+    assert.equal(await recordsWith(cluster, `core/reload/${hidden}`), 0)
+  }
 })
 
 test('what is allowed and forbidden again while the store forgets it is removed once more', async () => {

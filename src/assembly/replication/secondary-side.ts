@@ -61,6 +61,7 @@ import { FollowedPurge } from './followed-purge.ts'
 import { KeptReach } from './kept-reach.ts'
 import { contextOf } from './primary-side.ts'
 import { ReachSweep, type ReachSweepParts } from './reach-sweep.ts'
+import { removeStrayReloads } from './stray-reloads.ts'
 
 /** What is noted of a filter, after the namespace. */
 const REACH_PREFIX = `core/replication/${setPath('performance', 'reach')}`
@@ -298,6 +299,7 @@ export class SecondarySide implements SecondaryOwner {
   /** The store forgets what was deleted up to now. Those who follow this cluster get time to have the log before. */
   async #purge(): Promise<number> {
     const { store, world } = this.#parts
+    await removeStrayReloads(store)
     const { index } = await store.position()
     if ((await store.retained()).holds.length > 0) await world.timers.sleep(FOLLOWERS_MS)
     await store.purge(index)

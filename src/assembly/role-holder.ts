@@ -9,10 +9,11 @@ import {
   type RoleState,
   servesClients,
 } from '../api/node-role.ts'
-import { SETS_FOLDER } from '../replication/set/records.ts'
+import { FORMERS_FOLDER, SETS_FOLDER } from '../replication/set/records.ts'
 import type { Store } from '../storage/contract.ts'
 
-const PERFORMANCE_FOLDER = `${SETS_FOLDER}performance/`
+/** What a cluster is in its sets, as far as that is of class local. */
+const OWN_FOLDERS = [`${SETS_FOLDER}performance/`, SETS_FOLDER + FORMERS_FOLDER]
 
 /** Holds the role of the node, and keeps the gate of the store as it demands. */
 export class RoleHolder {
@@ -53,6 +54,7 @@ export class RoleHolder {
 
 /**
  * What a cluster is in its sets is stored in any role that it leads to: a fenced primary, and one that hands over, is
- * to be demoted. For performance replication it is of class local, and on a DR secondary that of its primary.
+ * to be demoted. Where it is of class local, a DR secondary has that of its primary.
  */
-const isOwnPart = (role: NodeRole, key: string): boolean => key.startsWith(PERFORMANCE_FOLDER) && servesClients(role)
+const isOwnPart = (role: NodeRole, key: string): boolean =>
+  servesClients(role) && OWN_FOLDERS.some((folder) => key.startsWith(folder))

@@ -373,8 +373,8 @@ export type Endpoints = {
           broken: boolean
         }[]
         /**
-         * After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are
-         * withheld
+         * Until each former primary knows that it was replaced, by this cluster or one before it: why they do not; "is
+         * called" where addresses are withheld
          */
         former_primary?: string
         /** After a promotion: how much this cluster had of its former primary; missing if nothing, or if not known */
@@ -558,8 +558,8 @@ export type Endpoints = {
           broken: boolean
         }[]
         /**
-         * After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are
-         * withheld
+         * Until each former primary knows that it was replaced, by this cluster or one before it: why they do not; "is
+         * called" where addresses are withheld
          */
         former_primary?: string
         /** After a promotion: how much this cluster had of its former primary; missing if nothing, or if not known */
@@ -747,8 +747,8 @@ export type Endpoints = {
         broken: boolean
       }[]
       /**
-       * After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are
-       * withheld
+       * Until each former primary knows that it was replaced, by this cluster or one before it: why they do not; "is
+       * called" where addresses are withheld
        */
       former_primary?: string
       /** After a promotion: how much this cluster had of its former primary; missing if nothing, or if not known */
@@ -935,8 +935,8 @@ export type Endpoints = {
         broken: boolean
       }[]
       /**
-       * After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are
-       * withheld
+       * Until each former primary knows that it was replaced, by this cluster or one before it: why they do not; "is
+       * called" where addresses are withheld
        */
       former_primary?: string
       /** After a promotion: how much this cluster had of its former primary; missing if nothing, or if not known */

@@ -38,6 +38,7 @@ const classified: { key: string; scope: Scope; class: StorageClass }[] = [
   { key: 'root/core/replication/performance/role', scope: systemScope, class: 'local' },
   { key: 'root/core/replication/dr/role', scope: systemScope, class: 'ignored' },
   { key: 'root/core/replication/performance', scope: systemScope, class: 'ignored' },
+  { key: 'root/core/replication/former/0000000000000002/replaced', scope: systemScope, class: 'local' },
   { key: 'root/core/former-keys', scope: systemScope, class: 'local' },
   { key: 'root/core/index-key', scope: systemScope, class: 'replicated' },
   { key: 'root/core/lost-writes', scope: systemScope, class: 'replicated' },

@@ -64,6 +64,7 @@ export const CLASSES: readonly Rule[] = [
   { path: 'core/local-plugin-identity/', class: 'local' },
   { path: 'core/cluster', class: 'ignored' },
   { path: 'core/replication/performance/', class: 'local' },
+  { path: 'core/replication/former/', class: 'local' },
   { path: 'core/replication/', class: 'ignored' },
   { path: 'core/undone/', class: 'ignored' },
   { path: 'core/seal-config', class: 'ignored' },

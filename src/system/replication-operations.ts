@@ -36,6 +36,12 @@ export type GivenPromotion = { readonly clusterAddress: string; readonly force: 
 
 /** Whether the former primary of a promoted cluster knows of it. `nobody`: there is none to call. */
 export type ToldFormer = 'told' | 'untold' | 'nobody'
+/** Who knows of a promotion. */
+export type Promoted = {
+  readonly former: ToldFormer
+  /** How many primaries before that one do not know that they were replaced. */
+  readonly others: number
+}
 
 /** One look of the check before an activation. */
 export type ActivationCheck = {
@@ -178,7 +184,7 @@ export type ReplicationOperations = {
   /** Ids of the secondaries of a family that are let in; none unless this cluster is its primary. */
   secondaryIds(family: ReplicationFamily): Promise<readonly string[]>
   /** A former primary that is told writes nothing. Else it is called until it is. */
-  promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer>
+  promote(family: ReplicationFamily, given: GivenPromotion): Promise<Promoted>
   demote(family: ReplicationFamily): Promise<void>
   disableSecondary(family: ReplicationFamily): Promise<void>
   /** With a blank token the cluster follows no primary any more. `force`: one of another set, too. */

@@ -118,14 +118,15 @@ const ASKED: Spoken<LinkOwner> = {
         historyId: buffer('h'),
         receiver: buffer('r'),
         followed: { historyId: buffer('f'), index: 3, chain: buffer('c') },
+        before: [buffer('b')],
         clusterId: 'c',
         apiAddress: '',
       },
     ],
     'fenced',
   ],
-  takeoverKnown: [['dr'], undefined],
-  conflict: [['dr', 'Another one'], undefined],
+  takeoverKnown: [['dr', { logsOf: [buffer('h')] }], undefined],
+  conflict: [['dr', buffer('h'), 'Another one'], undefined],
   mend: [['dr'], undefined],
 }
 

@@ -375,7 +375,7 @@ test('T65: a performance secondary proves no takeover with its certificate: that
     identity: { key: loadScalar(P256, own.key), certificate: own.certificate, trusted },
     address: 'https://one:8201',
     facts: { version: VERSION, clusterId: 'two', clusterAddresses: [], apiAddress: 'https://two:8200' },
-    takeover: { epoch: 9, historyId, receiver, followed: undefined },
+    takeover: { epoch: 9, historyId, receiver, followed: undefined, before: [] },
   } as const
   const world = { ...secondary.server.world, links: servers.network.host('two').links }
   const parts = { world, times: LINK_TIMES, counts: () => () => {} }

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { ROOT } from '../../src/api/namespace.ts'
 import { SETS_FOLDER } from '../../src/replication/set/records.ts'
 import { systemScope } from '../../src/storage/contract.ts'
-import type { ToldFormer } from '../../src/system/replication-operations.ts'
+import type { Promoted } from '../../src/system/replication-operations.ts'
 import type { Called } from '../fixtures/memory-server.ts'
 import { commitPromotion, takeStoredRole } from '../fixtures/promotion.ts'
 import { operationsOf, type ReplicatedServer } from '../fixtures/replicated-server.ts'
@@ -70,7 +70,7 @@ async function requireGood(on: ReplicatedServer, given: GivenOut, from: string):
 }
 
 /** The operation, of which nobody hears but the cluster that is promoted. */
-const promote = (servers: ReplicatedServers, cluster: ReplicatedServer): Promise<ToldFormer> =>
+const promote = (servers: ReplicatedServers, cluster: ReplicatedServer): Promise<Promoted> =>
   servers.time.until(operationsOf(cluster).promote('dr', { clusterAddress: '', force: true }))
 
 test('T59: what each era gave out is good after three failovers, and what ended or was used is not', async () => {

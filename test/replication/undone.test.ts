@@ -341,10 +341,12 @@ async function unheardOf(seed: number, forget: (third: ReplicatedServer) => Prom
   const forked = await fork(seed, (primary) => write(primary, ['extra0', 'extra1']))
   const { servers, primary, secondary, token } = forked
   const third = await joined(servers, secondary, 'three')
+  servers.cut(primary, third)
   await operate(third, token, 'promote')
   secondary.kill()
   servers.heal(primary, secondary)
   await primary.must('POST', `${DR}/primary/demote`)
+  servers.heal(primary, third)
   await servers.time.until(forget(third))
   await follow(servers, third, primary, token)
   await servers.level(third, primary)

@@ -154,7 +154,7 @@ class OwnReplication implements ReplicationRoom {
       leases,
       invalidation,
       sendAway,
-      onTakeoverKnown: (family) => changingRoles.takeoverKnown(family),
+      onTakeoverKnown: (replacedBy) => changingRoles.takeoverKnown(replacedBy),
       keepUndone: (family, fork) => undone.keep(family, fork),
     })
     this.#primarySide = primarySide
@@ -386,8 +386,8 @@ function joined(
     drain: (arrival) => primary.drain(arrival),
     resume: (arrival) => primary.resume(arrival),
     tookOver: (arrival, takeover) => primary.tookOver(arrival, takeover),
-    takeoverKnown: (family) => secondary.takeoverKnown(family),
-    conflict: (family, sentence) => secondary.conflict(family, sentence),
+    takeoverKnown: (family, which) => secondary.takeoverKnown(family, which),
+    conflict: (family, replacedBy, sentence) => secondary.conflict(family, replacedBy, sentence),
     mend: (family) => secondary.mend(family),
   }
 }

@@ -5,6 +5,7 @@
 //               ─▶ this server takes the role ─▶ the former primary is told, for as long as it takes
 import { fail, Refusal } from '../../api/errors.ts'
 import { describeCause } from '../../core/describe-cause.ts'
+import { encodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
 import type { World } from '../../lib/world.ts'
 import type { LinkControl, NodeFacts, PrimaryStatus } from '../../replication/link/link-sides.ts'
@@ -18,6 +19,7 @@ import {
   requireClusterAddress,
 } from '../../replication/set/changing-hands.ts'
 import type { FamilyOperation } from '../../replication/set/family-operations.ts'
+import { untoldFormers } from '../../replication/set/formers.ts'
 import { type Mended, mendHalfPart } from '../../replication/set/half-part.ts'
 import type { SetName } from '../../replication/set/peer-name.ts'
 import { disableFamily, handsOver, requireKept, requireOperation } from '../../replication/set/primary-operations.ts'
@@ -39,7 +41,7 @@ import {
 import { faultOfKnown } from '../../storage/log/histories.ts'
 import type { NewHistory, ReplicationFamily } from '../../storage/peer-log.ts'
 import { sealedTransaction, type View, type ViewTransaction } from '../../storage/sealed-storage.ts'
-import type { GivenActivation, GivenPromotion, ToldFormer } from '../../system/replication-operations.ts'
+import type { GivenActivation, GivenPromotion, Promoted } from '../../system/replication-operations.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
 import type { TreeChecks } from '../../system/tree-checks.ts'
 import type { Activating } from './activating.ts'
@@ -80,23 +82,24 @@ const LINK_MAY_BE_DEAD = ' If it is gone, its link ends within 15 seconds: ask a
 /** The operations of one server. */
 export class ChangingRoles {
   readonly #parts: ChangingRolesParts
-  readonly #told = new Map<ReplicationFamily, () => void>()
+  /** Hears of former primaries that know, while a promotion waits for its own. */
+  #told: ((replacedBy: readonly string[]) => void) | undefined
   #isRunning = false
 
   constructor(parts: ChangingRolesParts) {
     this.#parts = parts
   }
 
-  /** The former primary knows. */
-  takeoverKnown(family: ReplicationFamily): void {
-    this.#told.get(family)?.()
+  /** Former primaries know; `replacedBy` names them. */
+  takeoverKnown(replacedBy: readonly string[]): void {
+    this.#told?.(replacedBy)
   }
 
   /**
    * `secondary/promote`. Resolves when this cluster is the primary, and its former primary knows or could not be
    * reached within a moment. @throws SetRefused; nothing was changed then
    */
-  promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer> {
+  promote(family: ReplicationFamily, given: GivenPromotion): Promise<Promoted> {
     return this.#alone(async () => {
       const { links } = this.#parts
       await this.#mustAllowAndKeep(family, 'secondary/promote')
@@ -106,7 +109,11 @@ export class ChangingRoles {
       if (isReindexing && !given.force) throw notNow('a reindex is running, so it is not known what differs')
       if (family === 'performance' && !given.force) await requireUnfiltered(this.#parts.view)
       const asked = await this.#handOver(family, given.force)
-      const told = new Promise<true>((resolve) => this.#told.set(family, () => resolve(true)))
+      const historyId = this.#parts.world.random.bytes(HISTORY_ID_BYTES)
+      const name = encodeBase64(historyId)
+      const told = new Promise<true>((resolve) => {
+        this.#told = (replacedBy) => replacedBy.includes(name) && resolve(true)
+      })
       let hasFormer = false
       try {
         hasFormer = await this.#hasPrimary(family)
@@ -114,17 +121,18 @@ export class ChangingRoles {
         if (!given.force && !asked.isDrained) requireNothing(await missingHere(this.#parts.view, family, primary))
         // What came while the primary handed over may be news of a filter.
         if (family === 'performance' && !given.force) await requireUnfiltered(this.#parts.view)
-        await this.#begin(family, given, asked, primary?.primaryIndex ?? 0)
+        await this.#begin(family, given, { ...asked, historyId }, primary?.primaryIndex ?? 0)
       } catch (cause) {
-        this.#told.delete(family)
+        this.#told = undefined
         // What may be found at the next start is not taken back: the primary writes again when its lease ends.
         if (asked.isDrained && !(cause instanceof MayBeStored)) await links.takeBack(family)
         throw cause
       }
       await this.#becomes()
       const isTold = hasFormer && (await this.#within(told, TOLD_MS))
-      this.#told.delete(family)
-      return !hasFormer ? 'nobody' : isTold ? 'told' : 'untold'
+      this.#told = undefined
+      const others = family === 'dr' ? await this.#untoldBut(name) : 0
+      return { former: !hasFormer ? 'nobody' : isTold ? 'told' : 'untold', others }
     })
   }
 
@@ -144,6 +152,12 @@ export class ChangingRoles {
     return { isDrained, grantsNothing: isDrained && handed.grantsNothing, startedAtMs }
   }
 
+  /** How many primaries before the last one do not know. */
+  async #untoldBut(last: string): Promise<number> {
+    const untold = await this.#parts.view.transaction(untoldFormers)
+    return untold.filter((one) => one !== last).length
+  }
+
   /** Whether there will be a former primary to tell. */
   async #hasPrimary(family: ReplicationFamily): Promise<boolean> {
     return (await this.#parts.view.transaction((tx) => tx.get(setPath(family, 'identity')))) !== undefined
@@ -157,7 +171,12 @@ export class ChangingRoles {
   async #begin(
     family: ReplicationFamily,
     { clusterAddress }: GivenPromotion,
-    asked: { readonly isDrained: boolean; readonly grantsNothing: boolean; readonly startedAtMs: number },
+    asked: {
+      readonly isDrained: boolean
+      readonly grantsNothing: boolean
+      readonly startedAtMs: number
+      readonly historyId: Buffer
+    },
     primaryIndex: number,
   ): Promise<void> {
     const { view, store, world, secondarySide } = this.#parts
@@ -165,7 +184,7 @@ export class ChangingRoles {
     const nowMs = clock.nowMs()
     const { setId, epoch } = await view.transaction(async (tx) => (await readState(tx, family)) ?? gone())
     const authority = newAuthority({ setId, family }, { random, nowMs })
-    const historyId = random.bytes(HISTORY_ID_BYTES)
+    const { historyId } = asked
     let another: KeyedCertificate | undefined
     const authorityOf = (set: SetName): KeyedCertificate => (another ??= newAuthority(set, { random, nowMs }))
     try {

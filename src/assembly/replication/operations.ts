@@ -8,12 +8,13 @@ import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import type { Log } from '../../lib/log.ts'
 import { OneAtATimeByKey } from '../../lib/one-at-a-time.ts'
 import type { World } from '../../lib/world.ts'
-import type { LinkControl, NodeFacts, SecondaryStatus } from '../../replication/link/link-sides.ts'
+import type { LinkControl, LinkStatus, NodeFacts, SecondaryStatus } from '../../replication/link/link-sides.ts'
 import { NONCE_BYTES, wipeActivation } from '../../replication/set/activation-bundle.ts'
 import { activationText, readSecondaryKey, sealActivation } from '../../replication/set/activation-token.ts'
 import { clearAsked, mayHaveTakenOver } from '../../replication/set/asked-takeover.ts'
 import { newAuthority, newLeafKey } from '../../replication/set/certificates.ts'
 import { readSuccessor } from '../../replication/set/changing-hands.ts'
+import { untoldFormers } from '../../replication/set/formers.ts'
 import { allFilters } from '../../replication/set/paths-filter.ts'
 import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
 import {
@@ -23,6 +24,7 @@ import {
   knownSecondaries,
   requireOperation,
   revokeSecondary,
+  wipeFormers,
 } from '../../replication/set/primary-operations.ts'
 import {
   allSecondaries,
@@ -49,8 +51,8 @@ import type {
   GivenPromotion,
   IssuedToken,
   PathsFilters,
+  Promoted,
   ReplicationOperations,
-  ToldFormer,
   UndoneRecords,
   WantedToken,
 } from '../../system/replication-operations.ts'
@@ -129,6 +131,7 @@ export class OwnOperations implements ReplicationOperations {
         return known
       }),
     )
+    if (family === 'dr') await view.transaction(wipeFormers)
     try {
       await changed()
     } finally {
@@ -298,7 +301,7 @@ export class OwnOperations implements ReplicationOperations {
     return active.map(({ entry }) => entry.id)
   }
 
-  promote(family: ReplicationFamily, given: GivenPromotion): Promise<ToldFormer> {
+  promote(family: ReplicationFamily, given: GivenPromotion): Promise<Promoted> {
     return orRefused(() => this.#parts.changingRoles.promote(family, given))
   }
 
@@ -360,11 +363,14 @@ export class OwnOperations implements ReplicationOperations {
       portFaults: ports.length === 0 ? faults : [],
       secondaries: [...linked, ...withoutLink(entries, family, new Set(linked.map(({ id }) => id)))],
       mayHaveTakenOver: asked.filter((one) => !one.isHeard()).map(({ id }) => id),
-      untold: isUntold ? (untold.find((one) => one.family === family)?.sentence ?? NOT_CALLED) : undefined,
+      untold: isUntold ? untoldSentence(untold.filter((one) => one.family === family)) : undefined,
       primary: read.identity === undefined ? undefined : primaries.find((one) => one.family === family),
     }
   }
 }
+
+const untoldSentence = (untold: LinkStatus['untold']): string =>
+  untold.length === 0 ? NOT_CALLED : untold.map(({ sentence }) => sentence).join('; ')
 
 async function readTold(tx: SetReader, family: ReplicationFamily) {
   const state = await readState(tx, family)
@@ -377,7 +383,7 @@ async function readTold(tx: SetReader, family: ReplicationFamily) {
     knownSecondaries: entries.filter((entry) => entry.state !== 'revoked').map(({ id }) => id),
     identity: identity === undefined ? undefined : SECONDARY_IDENTITY.decode(identity),
     successor: await readSuccessor(tx, family),
-    isUntold: (await tx.get(setPath(family, 'former'))) !== undefined,
+    isUntold: family === 'dr' && (await untoldFormers(tx)).length > 0,
     filters: family === 'performance' && state.mode === 'primary' ? await readFilters(tx) : [],
     isFiltered: family === 'performance' && state.mode === 'secondary' && isLacking(await readReach(tx)),
     promotedFrom: state.mode === 'primary' ? await readPromotedFrom(tx, family, state.epoch) : undefined,

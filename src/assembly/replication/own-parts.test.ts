@@ -110,11 +110,11 @@ test('a damaged record of who a promoted cluster was leaves it its part as prima
     atMs: NOW,
   }
   await cluster.run(async (tx) => putPromotions(tx, 'dr', [note]))
-  for (const entry of ['former', 'former-key', 'former-receiver'])
-    cluster.view.plant(`dr/${entry}`, Buffer.from('no such record'))
+  for (const entry of ['replaced', 'identity', 'leaf-key', 'receiver'])
+    cluster.view.plant(`former/0000000000000002/${entry}`, Buffer.from('no such record'))
   const roles = (await cluster.run((tx) => own.read(tx, NODE))).map(({ role }) => role)
   assert.deepEqual(roles, ['primary'])
-  assert.match(told.join(), /^error The former primary cannot be told/)
+  assert.match(told.join(), /^error A former primary cannot be told/)
 })
 
 test('links stay while the clock is beyond the end of the authority, and go on when it is set', async () => {

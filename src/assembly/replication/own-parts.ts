@@ -20,15 +20,10 @@ import {
   publicKeyOf,
   renewalDueMs,
 } from '../../replication/set/certificates.ts'
+import { readCalled } from '../../replication/set/formers.ts'
 import { REPLICATION_FAMILIES, type SetName, serverNameOf } from '../../replication/set/peer-name.ts'
-import {
-  followedPlace,
-  readPromotions,
-  readState,
-  type SecondaryIdentity,
-  type SetReader,
-} from '../../replication/set/records.ts'
-import { formerIdentity, ownIdentity } from '../../replication/set/secondary-operations.ts'
+import { readPromotions, readState, type SecondaryIdentity, type SetReader } from '../../replication/set/records.ts'
+import { ownIdentity } from '../../replication/set/secondary-operations.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
 
@@ -72,8 +67,7 @@ export class OwnParts {
     for (const family of own) {
       const part = await this.#part(tx, family, node)
       if (part !== undefined) parts.set(family, part)
-      const former = part?.role === 'primary' ? await this.#former(tx, part.set) : undefined
-      if (former !== undefined) formers.push(former)
+      if (family === 'dr' && part?.role === 'primary') formers.push(...(await this.#formers(tx, part.set)))
     }
     for (const family of REPLICATION_FAMILIES) {
       if (!own.includes(family)) this.#faults.delete(family)
@@ -107,15 +101,18 @@ export class OwnParts {
     }
   }
 
-  /** A record that cannot be used keeps the former primary from hearing of the promotion, and nothing else. */
-  async #former(tx: SetReader, set: SetName): Promise<FormerPart | undefined> {
-    try {
-      return await formerPart(tx, set)
-    } catch (cause) {
+  /** A record that cannot be used keeps a former primary from hearing that it was replaced, and nothing else. */
+  async #formers(tx: SetReader, set: SetName): Promise<readonly FormerPart[]> {
+    const unusable = (cause: unknown): void => {
       if (!isUnusable(cause)) throw cause
       const fields = { family: set.family, cause: describeCause(cause) }
-      this.#log('error', 'The former primary cannot be told of the promotion: a record cannot be used', fields)
-      return undefined
+      this.#log('error', 'A former primary cannot be told of the promotion: a record cannot be used', fields)
+    }
+    try {
+      return await formerParts(tx, set, unusable)
+    } catch (cause) {
+      unusable(cause)
+      return []
     }
   }
 
@@ -188,20 +185,25 @@ function withTrust(served: Served, trusted: readonly Buffer[]): Served {
 const isUnusable = (cause: unknown): boolean =>
   [StorageCorrupt, CertificateRefused, DerError].some((kind) => cause instanceof kind)
 
-/** What a promoted cluster tells its former primary; undefined where that knows, or where nothing can be told. */
-async function formerPart(tx: SetReader, set: SetName): Promise<FormerPart | undefined> {
-  const { family } = set
-  const promotion = (await readPromotions(tx, family)).at(-1)
-  const found = promotion && (await formerIdentity(tx, family))
-  if (promotion === undefined || found === undefined) return undefined
-  const { record, trusted, own, receiver } = found
-  const identity = { key: loadScalar(P256, own.key), certificate: own.certificate, trusted }
-  own.key.fill(0)
-  const { publicKey } = x25519Key(receiver)
-  receiver.fill(0)
+/** What former primaries are told that do not know; none of a cluster that was never promoted. */
+async function formerParts(
+  tx: SetReader,
+  set: SetName,
+  unusable: (cause: unknown) => void,
+): Promise<readonly FormerPart[]> {
+  const promotion = (await readPromotions(tx, set.family)).at(-1)
+  if (promotion === undefined) return []
+  const { epoch } = promotion
   const historyId = decodeBase64(promotion.historyId)
-  const takeover = { epoch: promotion.epoch, historyId, receiver: publicKey, followed: followedPlace(promotion) }
-  return { role: 'former', set, id: record.id, identity, addresses: addressesOf(record), takeover }
+  const called = await readCalled(tx, set.setId, unusable)
+  return called.map(({ record, trusted, own, receiver, followed, before, historyId: replacedBy }) => {
+    const identity = { key: loadScalar(P256, own.key), certificate: own.certificate, trusted }
+    own.key.fill(0)
+    const { publicKey } = x25519Key(receiver)
+    receiver.fill(0)
+    const takeover = { epoch, historyId, receiver: publicKey, followed, before }
+    return { role: 'former', set, id: record.id, replacedBy, identity, addresses: addressesOf(record), takeover }
+  })
 }
 
 const addressesOf = ({ clusterAddress, knownAddresses }: SecondaryIdentity): string[] => [

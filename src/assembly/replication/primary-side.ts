@@ -266,9 +266,14 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
   async tookOver(arrival: Arrival, told: Parameters<PrimaryOwner['tookOver']>[1]) {
     const { handingOver, log, onChanged, sendAway } = this.#parts
     const { family } = arrival.set
-    const { receiver, followed, historyId, ...takeover } = told
+    const { receiver, followed, historyId, before, ...takeover } = told
     const place = followed === undefined ? null : placeNote(followed)
-    const successor = { ...takeover, historyId: encodeBase64(historyId), followed: place }
+    const successor = {
+      ...takeover,
+      historyId: encodeBase64(historyId),
+      followed: place,
+      before: before.map(encodeBase64),
+    }
     const taken = await this.#run((tx) => takeSuccessor(tx, this.#greeting(arrival), receiver, successor))
     const fields = { family, secondary: arrival.id, cluster: takeover.clusterId }
     if (taken !== 'fenced') {

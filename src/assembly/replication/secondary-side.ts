@@ -16,7 +16,8 @@ import { ProtocolFault } from '../../replication/protocol/frames.ts'
 import type { Place } from '../../replication/protocol/messages.ts'
 import { digestOfReach, type SetReach } from '../../replication/reach.ts'
 import { wipeActivation } from '../../replication/set/activation-bundle.ts'
-import { forgetFormer, leavePlaceInSet, readParted, takeConflict } from '../../replication/set/changing-hands.ts'
+import { leavePlaceInSet, readParted, takeConflict } from '../../replication/set/changing-hands.ts'
+import { dropFormers, forgetFormers, type WhichFormers } from '../../replication/set/formers.ts'
 import { REPLICATION_FAMILIES } from '../../replication/set/peer-name.ts'
 import { knownSecondaries } from '../../replication/set/primary-operations.ts'
 import {
@@ -86,7 +87,8 @@ export type SecondarySideParts = {
   readonly onChanged: () => Promise<void>
   /** Ends the links of these secondaries: they hear why when they come again. */
   readonly sendAway: (family: ReplicationFamily, ids: readonly string[]) => Promise<void>
-  readonly onTakeoverKnown: (family: ReplicationFamily) => void
+  /** Of former primaries, as the histories that name them. */
+  readonly onTakeoverKnown: (replacedBy: readonly string[]) => void
   /** Keeps what this cluster wrote behind a place that it shares with its primary, before it is undone. */
   readonly keepUndone: (family: ReplicationFamily, fork: Place) => Promise<void>
 }
@@ -396,19 +398,21 @@ export class SecondarySide implements SecondaryOwner {
     this.#ended.clear()
   }
 
-  async takeoverKnown(family: ReplicationFamily): Promise<void> {
+  async takeoverKnown(family: ReplicationFamily, which: WhichFormers): Promise<void> {
     const { view, onChanged, onTakeoverKnown } = this.#parts
-    const isNews = await view.transaction((tx) => forgetFormer(tx, family))
-    if (!isNews) return
-    onTakeoverKnown(family)
+    if (family !== 'dr') return
+    const gone = await view.transaction((tx) => forgetFormers(tx, which))
+    if (gone.length === 0) return
+    onTakeoverKnown(gone)
     await onChanged()
   }
 
-  async conflict(family: ReplicationFamily, sentence: string): Promise<void> {
+  async conflict(family: ReplicationFamily, replacedBy: Buffer, sentence: string): Promise<void> {
     const { view, onChanged, sendAway, log } = this.#parts
-    // First, in a step of its own as it is of another class: the conflict is heard of again until it is stored.
+    // Each in a step of its own, as they are of two classes. The conflict is heard of again until the second is stored.
     await view.transaction(leavePlaceInSet)
-    await view.transaction((tx) => takeConflict(tx, family))
+    if (!(await view.transaction((tx) => takeConflict(tx, family)))) return
+    await view.transaction((tx) => dropFormers(tx, { replacedBy }))
     log('error', 'Two clusters were promoted: this one writes nothing from now on', { family, why: sentence })
     await onChanged()
     for (const each of REPLICATION_FAMILIES)

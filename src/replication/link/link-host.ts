@@ -6,7 +6,7 @@
 //                            └─▶ letIn                           ├──▶ LinkOwner
 //   Follower (a family each) ─▶ FollowedPrimary (a link each) ───┤
 //   Asker ─▶ AnsweringPrimary (a link) ──────────────────────────────┤
-//   TakeoverCaller (a family each) ──────────────────────────────┘
+//   TakeoverCaller (a former primary each) ───────────────────────────┘
 import type { Log } from '../../lib/log.ts'
 import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -57,7 +57,7 @@ export class LinkHost implements LinkControl {
   readonly #followers = new Map<ReplicationFamily, Follower>()
   /** The link by which the primary carries out requests: of the family performance alone. */
   #asker: Asker | undefined
-  readonly #callers = new Map<ReplicationFamily, TakeoverCaller>()
+  #callers: readonly TakeoverCaller[] = []
   readonly #playing = new OneAtATime()
   #facts = NO_FACTS
   /** Gives up the knocks that are under way. */
@@ -122,7 +122,7 @@ export class LinkHost implements LinkControl {
       faults: this.#ports.faults,
       secondaries: this.#primary.status,
       primaries: [...this.#followers.values()].map(({ status }) => status),
-      untold: [...this.#callers].map(([family, { sentence }]) => ({ family, sentence })),
+      untold: this.#callers.map(({ family, sentence }) => ({ family, sentence })),
     }
   }
 
@@ -144,15 +144,11 @@ export class LinkHost implements LinkControl {
   }
 
   #call(parts: readonly FormerPart[]): void {
-    for (const [family, caller] of this.#callers) {
-      if (parts.some((part) => caller.isFor(part))) continue
-      this.#callers.delete(family)
-      caller.stop()
-    }
-    for (const part of parts) {
-      const { family } = part.set
-      if (!this.#callers.has(family)) this.#callers.set(family, new TakeoverCaller(this.#parts, part))
-    }
+    const before = this.#callers
+    for (const caller of before) if (!parts.some((part) => caller.isFor(part))) caller.stop()
+    this.#callers = parts.map(
+      (part) => before.find((caller) => caller.isFor(part)) ?? new TakeoverCaller(this.#parts, part),
+    )
   }
 
   #handOverBy(part: SecondaryPart | undefined): void {

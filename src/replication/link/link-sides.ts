@@ -9,6 +9,7 @@ import type { History, LogHold, ReplicationFamily } from '../../storage/peer-log
 import type { Message, Place } from '../protocol/messages.ts'
 import type { SetReach } from '../reach.ts'
 import type { PeerRefusal } from '../set/admission.ts'
+import type { WhichFormers } from '../set/formers.ts'
 import type { SetName } from '../set/peer-name.ts'
 import type { RenewedLeaf } from '../set/secondary-operations.ts'
 import type { SinkBatch, SinkProgress } from '../sink/sink-parts.ts'
@@ -52,27 +53,31 @@ export type SecondaryPart = {
 }
 
 /**
- * The part of a cluster that was promoted, until its former primary knows: that one is called, and called again. It
- * comes as the secondary that this cluster was.
+ * The part of a cluster that has the place of a former primary, until that one knows: it is called, and called again.
+ * Who calls comes as the secondary that was promoted in its place, which is this cluster or one before it.
  */
 export type FormerPart = {
   readonly role: 'former'
   readonly set: SetName
   readonly id: string
+  /** The history that began when it was replaced: it names the former primary. */
+  readonly replacedBy: Buffer
   readonly identity: LinkIdentity
   /** Cluster addresses of the former primary, in the order in which they are tried. */
   readonly addresses: readonly string[]
   readonly takeover: Takeover
 }
 
-/** What a former primary is told: who took over, with the key that it was let in with. */
+/** What a former primary is told: who has its place, with the key that the secondary was let in with. */
 export type Takeover = {
   readonly epoch: number
   /** The history of its log that began with the promotion. */
   readonly historyId: Buffer
   readonly receiver: Buffer
-  /** What it had applied of the log of its former primary; undefined: nothing that it knows of. */
+  /** What is applied of the log of the former primary; undefined: nothing that is known of. */
   readonly followed: Place | undefined
+  /** The histories of those that had the place before, oldest first. */
+  readonly before: readonly Buffer[]
 }
 
 /** A part in a set. */
@@ -371,10 +376,10 @@ export interface SecondaryOwner {
   ownKeysIn(buckets: readonly TreeBucket[]): Promise<readonly KeyLeaf[]>
   ownRoot(family: ReplicationFamily): Promise<Buffer>
   ownReach(family: ReplicationFamily): Promise<SetReach | undefined>
-  /** The former primary knows that this cluster took over. */
-  takeoverKnown(family: ReplicationFamily): Promise<void>
-  /** The former primary says that another cluster took over before. */
-  conflict(family: ReplicationFamily, sentence: string): Promise<void>
+  /** Former primaries know that this cluster has their place. */
+  takeoverKnown(family: ReplicationFamily, which: WhichFormers): Promise<void>
+  /** The former primary that was replaced by this history says that another cluster took over before. */
+  conflict(family: ReplicationFamily, replacedBy: Buffer, sentence: string): Promise<void>
   mend(family: ReplicationFamily): Promise<void>
 }
 

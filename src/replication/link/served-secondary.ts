@@ -211,12 +211,14 @@ export class ServedSecondary implements ServedLink {
     await Promise.race([serving, this.#receive(), this.#stopped.promise])
   }
 
-  /** The former primary has come as a secondary: it has the log that this cluster followed. */
+  /** A former primary has come as a secondary: it has a log that this cluster followed, or one before it. */
   #isFormer({ histories }: Message<'hello'>, { followed }: Greeted): void {
     const { owner, log } = this.#parts
-    const last = followed.at(-1)
-    if (last === undefined || !histories.some(({ id }) => id.equals(last.historyId))) return
-    owner.takeoverKnown(this.peer.set.family).catch((cause: unknown) => {
+    const logsOf = followed
+      .map(({ historyId }) => historyId)
+      .filter((one) => histories.some(({ id }) => id.equals(one)))
+    if (logsOf.length === 0) return
+    owner.takeoverKnown(this.peer.set.family, { logsOf }).catch((cause: unknown) => {
       log('debug', 'It was not noted that the former primary follows', { ...this.#fields(), why: whyOf(cause) })
     })
   }

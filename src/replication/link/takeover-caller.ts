@@ -1,6 +1,7 @@
-// A cluster that was promoted tells its former primary, which writes nothing from then on. That one may be gone, cut
-// off, or come back after days: it is called until it knows.
+// A cluster that has the place of a former primary tells that one, which writes nothing from then on. That one may be
+// gone, cut off, or come back after days: it is called until it knows.
 
+import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { LinkEndParts } from './end-parts.ts'
 import { EndablePause } from './endable-pause.ts'
 import { askPrimary } from './knocking.ts'
@@ -32,10 +33,15 @@ export class TakeoverCaller {
     void this.#run()
   }
 
-  /** True if the part is of the same promotion. */
-  isFor({ set, takeover }: FormerPart): boolean {
+  get family(): ReplicationFamily {
+    return this.#part.set.family
+  }
+
+  /** True if the part is of the same promotion, and of the same former primary. */
+  isFor({ set, replacedBy, takeover }: FormerPart): boolean {
     const own = this.#part
-    return own.set.family === set.family && own.takeover.historyId.equals(takeover.historyId)
+    const isSame = own.replacedBy.equals(replacedBy) && own.takeover.historyId.equals(takeover.historyId)
+    return own.set.family === set.family && isSame
   }
 
   stop(): void {
@@ -66,7 +72,7 @@ export class TakeoverCaller {
   /** Calls at each address once; true if the former primary has answered, whatever it said. */
   async #call(): Promise<boolean> {
     const { owner, facts, log } = this.#parts
-    const { set, id, identity, takeover, addresses } = this.#part
+    const { set, id, replacedBy, identity, takeover, addresses } = this.#part
     const { family } = set
     for (const address of addresses) {
       const knock = { set, id, identity, address, facts: facts(), what: 'took-over', takeover } as const
@@ -74,11 +80,11 @@ export class TakeoverCaller {
       if (this.#stopping.signal.aborted) return true
       if (answer.kind === 'welcome') {
         log('info', 'The former primary knows that this cluster took over', { family, address })
-        await owner.takeoverKnown(family)
+        await owner.takeoverKnown(family, { replacedBy })
         return true
       }
       if (answer.kind === 'refused' && answer.code === 'conflict') {
-        await owner.conflict(family, answer.sentence)
+        await owner.conflict(family, replacedBy, answer.sentence)
         return true
       }
       if (answer.kind !== 'package') this.#says(sentenceOf(answer, address))

@@ -326,14 +326,17 @@ const MESSAGES = {
   resume: message(30, 16, {}),
   /**
    * From a cluster that was promoted, in the place of a claim: its former primary shall write no more. Answered by
-   * `done`. `receiver` is the key that it was let in with; `followed` is what it had applied of that one's log.
+   * `done`. It may have taken the place of others that did so before: `before` has their histories, oldest first, and
+   * it comes as the secondary that the first of them was. `receiver` is the key that this one was let in with;
+   * `followed` is what is applied of the log of the former primary.
    */
-  'took-over': message(31, 2 * KIB, {
+  'took-over': message(31, 4 * KIB, {
     epoch: u32,
     historyId: fixed(CHAIN_BYTES),
     apiAddress: text(MAX_ADDRESS_BYTES),
     receiver: fixed(RECEIVER_BYTES),
     followed: optional(place),
+    before: list(fixed(CHAIN_BYTES), MAX_PROMOTIONS),
   }),
   /** From the primary: what was asked for is done, or would be. */
   done: message(27, 16, {}),

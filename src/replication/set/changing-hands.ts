@@ -2,7 +2,7 @@
 // transaction, so that a crash leaves the cluster what it was or what it is to be. An operation that throws has changed
 // nothing.
 //
-//   secondary ── promotePrimary ──▶ primary of the next epoch; it keeps who it was (`former`), to tell its former
+//   secondary ── promotePrimary ──▶ primary of the next epoch; it keeps who it was (formers.ts), to tell its former
 //                                   primary, which takes that (`takeSuccessor`) and writes nothing from then on
 //   primary ──── demotePrimary ───▶ secondary without a primary
 //   secondary ── changePrimary ───▶ secondary of another cluster, by a token of its own set
@@ -12,6 +12,7 @@ import type { Origin, ReplicationFamily } from '../../storage/peer-log.ts'
 import type { Greeting, PeerRefusal } from './admission.ts'
 import { identify, isReceiverOf, refusedPeer } from './admission.ts'
 import type { KeyedCertificate } from './certificates.ts'
+import { keepFormers } from './formers.ts'
 import { clearHandingOver } from './handing-over-note.ts'
 import { faultOfApiAddress, faultOfClusterAddress } from './peer-address.ts'
 import { requireKept, requireOperation, wipeButPast } from './primary-operations.ts'
@@ -20,6 +21,7 @@ import {
   addPromotion,
   NOT_PARTED,
   PARTED,
+  type PromotionNote,
   placeNote,
   putState,
   readState,
@@ -51,8 +53,8 @@ export type Promotion = {
 
 /**
  * `secondary/promote`: the cluster is the primary of its set from now on, with a new authority and no secondaries. For
- * disaster recovery, who it was stays until the former primary knows. In a set for performance replication no secondary
- * can prove to its primary that it took over. @throws SetRefused
+ * disaster recovery, who it was stays until the former primary knows, and so does what those before are told. In a set
+ * for performance replication no secondary can prove to its primary that it took over. @throws SetRefused
  */
 export async function promotePrimary(tx: SetTransaction, promotion: Promotion): Promise<void> {
   const { family, authority, clusterAddress, nowMs } = promotion
@@ -61,17 +63,16 @@ export async function promotePrimary(tx: SetTransaction, promotion: Promotion): 
   requireClusterAddress(clusterAddress)
   const state = await requireState(tx, family)
   const epoch = state.epoch + 1
-  const former = family === 'dr' ? await formerOf(tx, family) : []
-  if (family === 'dr') await owesPurgeInPlace(tx)
+  const note = noteOf(promotion, epoch)
+  if (family === 'dr') {
+    await keepFormers(tx, state.setId, note)
+    await owesPurgeInPlace(tx)
+  }
   await wipeButPast(tx, family)
   putState(tx, family, { mode: 'primary', setId: state.setId, epoch, clusterAddress, isFenced: false, sinceMs: nowMs })
   tx.put(setPath(family, 'authority'), authority.certificate)
   tx.put(setPath(family, 'authority-key'), authority.key)
-  await addPromotion(tx, family, noteOf(promotion, epoch))
-  for (const [entry, value] of former) {
-    tx.put(setPath(family, entry), value)
-    value.fill(0)
-  }
+  await addPromotion(tx, family, note)
   if (family === 'dr') await takePlaceInSet(tx, promotion, epoch)
 }
 
@@ -91,7 +92,7 @@ async function takePlaceInSet(tx: SetTransaction, promotion: Promotion, epochOfD
   await addPromotion(tx, 'performance', noteOf(promotion, epoch))
 }
 
-function noteOf({ historyId, followed, isHalf = false, nowMs }: Promotion, epoch: number) {
+function noteOf({ historyId, followed, isHalf = false, nowMs }: Promotion, epoch: number): PromotionNote {
   return {
     epoch,
     historyId: encodeBase64(historyId),
@@ -99,26 +100,6 @@ function noteOf({ historyId, followed, isHalf = false, nowMs }: Promotion, epoch
     isHalf,
     atMs: nowMs,
   }
-}
-
-const FORMER = [
-  ['identity', 'former'],
-  ['leaf-key', 'former-key'],
-  ['receiver', 'former-receiver'],
-] as const
-
-/** Who a secondary is, under the names that it has after a promotion; empty where it had no primary. */
-async function formerOf(tx: SetReader, family: ReplicationFamily) {
-  const found = await Promise.all(FORMER.map(async ([from, to]) => [to, await tx.get(setPath(family, from))] as const))
-  const there = found.filter((each): each is readonly [(typeof each)[0], Buffer] => each[1] !== undefined)
-  return there.length === FORMER.length ? there : []
-}
-
-/** The former primary knows: who this cluster was is of no more use. False where that was forgotten before. */
-export async function forgetFormer(tx: SetTransaction, family: ReplicationFamily): Promise<boolean> {
-  if ((await tx.get(setPath(family, 'former'))) === undefined) return false
-  for (const [, entry] of FORMER) tx.delete(setPath(family, entry))
-  return true
 }
 
 /**
@@ -209,18 +190,22 @@ export async function readParted(tx: Pick<SetReader, 'get'>, family: Replication
   return stored === undefined ? undefined : PARTED.decode(stored)
 }
 
-/** What a promoted cluster tells its former primary. */
-export type ToldTakeover = Omit<Successor, 'atMs'>
+/** What a promoted cluster tells a former primary. */
+export type ToldTakeover = Omit<Successor, 'atMs'> & {
+  /** The histories of those that had the place of this cluster before that one, oldest first. */
+  readonly before: readonly string[]
+}
 
 /**
- * A secondary of this primary was promoted: this cluster writes nothing from now on. It may hear so again. Only one may
- * take over: the second one is refused as a conflict.
+ * A secondary of this primary was promoted, or one that has taken the place of that one since: this cluster writes
+ * nothing from now on. It may hear so again. Only one may take over: the second one is refused as a conflict, unless it
+ * has the place of the first.
  */
 export async function takeSuccessor(
   tx: SetTransaction,
   greeting: Greeting,
   receiver: Buffer,
-  takeover: ToldTakeover,
+  { before: line, ...takeover }: ToldTakeover,
 ): Promise<'fenced' | PeerRefusal> {
   const { family, nowMs } = greeting
   // A set of performance replication is taken over by who proves more than that it is one of its secondaries.
@@ -232,7 +217,8 @@ export async function takeSuccessor(
   const state = await requireState(tx, family)
   const before = await readSuccessor(tx, family)
   if (state.isFenced && before?.historyId === takeover.historyId) return 'fenced'
-  if (takeover.epoch <= state.epoch) return refusedPeer('conflict', conflictWith(before))
+  const isNext = before === undefined || line.includes(before.historyId)
+  if (takeover.epoch <= state.epoch || !isNext) return refusedPeer('conflict', conflictWith(before))
   putState(tx, family, { ...state, epoch: takeover.epoch, isFenced: true })
   putSuccessor(tx, family, { ...takeover, atMs: nowMs })
   clearHandingOver(tx)
@@ -261,12 +247,13 @@ function conflictWith(before: Successor | undefined): string {
 
 /**
  * The former primary says that another cluster took over from it: two were promoted, and this one writes nothing from
- * now on. `sentence` names the other one.
+ * now on. False where that was so before.
  */
-export async function takeConflict(tx: SetTransaction, family: ReplicationFamily): Promise<void> {
+export async function takeConflict(tx: SetTransaction, family: ReplicationFamily): Promise<boolean> {
   const state = await readState(tx, family)
-  await forgetFormer(tx, family)
-  if (state?.mode === 'primary') putState(tx, family, { ...state, isFenced: true })
+  if (state?.mode !== 'primary' || state.isFenced) return false
+  putState(tx, family, { ...state, isFenced: true })
+  return true
 }
 
 /** Who took over from this cluster; undefined: nobody that is known. */

@@ -18,6 +18,7 @@ import {
   allSecondaries,
   EVERYTHING,
   encodeReach,
+  FORMERS_FOLDER,
   familyParts,
   filterPath,
   findSecondary,
@@ -123,7 +124,18 @@ export async function disableFamily(
   if (family === 'dr' && operation === 'secondary/disable') await owesPurgeInPlace(tx)
   await wipeFamily(tx, family)
   // A DR secondary has the records of its primary for performance replication: there cannot be two of that one.
-  if (family === 'dr' && operation === 'secondary/disable') await wipeFamily(tx, 'performance')
+  if (family === 'dr' && operation === 'secondary/disable') {
+    await wipeFamily(tx, 'performance')
+    await wipeFormers(tx)
+  }
+}
+
+/**
+ * Nobody is told any more that it was replaced (formers.ts). Behind `primary/disable` it is a step of its own, as this
+ * is of another class: of what is left in between nobody is called, since no later set has the same id.
+ */
+export async function wipeFormers(tx: SetTransaction): Promise<void> {
+  for (const key of await tx.keys(FORMERS_FOLDER, '', WIPE_PAGE)) tx.delete(key)
 }
 
 /** As `wipeFamily`, for a cluster that stays in its set: what it knows of the primaries before stays. */

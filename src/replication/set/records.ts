@@ -19,15 +19,13 @@
 //   FAMILY/receiver          X25519 key that the primary seals its keys for, 32 bytes
 //   FAMILY/parted            on a secondary: that it left its primary, or was one, and follows no other yet
 //   FAMILY/promotions        the promotions of this cluster, and where it stood then
-//   FAMILY/former            after a promotion: who it was, until the former primary knows of it
-//   FAMILY/former-key        the private number of the leaf that goes with it
-//   FAMILY/former-receiver   and its X25519 key
 //   FAMILY/successor         who took over from this cluster
 //   performance/filter/ID    which mounts a secondary is to get (paths-filter.ts)
 //   performance/reach        on a secondary: what its filter lets it have; missing: everything
 //   dr/purged                on a DR secondary: up to where it has forgotten what a filter keeps from its primary
 //   dr/stood                 on a DR secondary: where it stood in a performance set before (transfer-note.ts)
 //   dr/handing-over          on a primary that hands over (handing-over-note.ts)
+//   former/                  former primaries that do not know that they were replaced (formers.ts); of class local
 //   abandoned                histories that restores left; of class ignored
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import {
@@ -141,7 +139,8 @@ export const SECONDARY_IDENTITY = storedRecord('The identity of a secondary', {
 /** A secondary as it knows itself. */
 export type SecondaryIdentity = RecordOf<typeof SECONDARY_IDENTITY>
 
-const PLACE = group({ historyId: base64, index: count, chain: base64 })
+/** The kind of a stored place. */
+export const PLACE = group({ historyId: base64, index: count, chain: base64 })
 
 /** The stored form of a place. */
 export const placeNote = ({ historyId, index, chain }: Place) => ({
@@ -285,7 +284,8 @@ export function followedPlace({ followed, isHalf }: PromotionNote): Place | unde
   return isHalf ? nothingOf(place) : place
 }
 
-const nothingOf = ({ historyId }: Place): Place => ({ historyId, index: 0, chain: historyId })
+/** Nothing of the log of this place. */
+export const nothingOf = ({ historyId }: Place): Place => ({ historyId, index: 0, chain: historyId })
 
 /** Stores the promotions, without the oldest where there are too many. */
 export function putPromotions(tx: SetTransaction, family: ReplicationFamily, all: readonly PromotionNote[]): void {
@@ -375,14 +375,13 @@ export type SetEntry =
   | 'stood'
   | 'promotions'
   | 'lineage'
-  | 'former'
   | 'reach'
-  | 'former-key'
-  | 'former-receiver'
   | 'successor'
 
 /** The path of an entry in the view. */
 export const setPath = (family: ReplicationFamily, entry: SetEntry): string => `${family}/${entry}`
+/** The folder of former primaries in the view (formers.ts). */
+export const FORMERS_FOLDER = 'former/'
 /** The folder of filters in the view (paths-filter.ts). */
 export const FILTERS_FOLDER = 'performance/filter/'
 /** The path of the filter of a secondary. */

@@ -214,34 +214,20 @@ export type OwnIdentity = ShownPeer & {
 }
 
 /** The identity of a secondary; undefined where the cluster is none. @throws StorageCorrupt if it does not fit */
-export function ownIdentity(tx: SetReader, family: ReplicationFamily): Promise<OwnIdentity | undefined> {
-  return identityAt(tx, family, 'identity', 'leaf-key')
-}
-
-/** Who a promoted cluster was, and the key that its former primary let it in with; the caller wipes both keys. */
-export async function formerIdentity(
-  tx: SetReader,
-  family: ReplicationFamily,
-): Promise<(OwnIdentity & { readonly receiver: Buffer }) | undefined> {
-  const identity = await identityAt(tx, family, 'former', 'former-key')
-  const receiver = await tx.get(setPath(family, 'former-receiver'))
-  return identity === undefined || receiver === undefined ? undefined : { ...identity, receiver }
-}
-
-async function identityAt(
-  tx: SetReader,
-  family: ReplicationFamily,
-  who: 'identity' | 'former',
-  keyAt: 'leaf-key' | 'former-key',
-): Promise<OwnIdentity | undefined> {
+export async function ownIdentity(tx: SetReader, family: ReplicationFamily): Promise<OwnIdentity | undefined> {
   const state = await readState(tx, family)
-  const stored = await tx.get(setPath(family, who))
-  const key = await tx.get(setPath(family, keyAt))
+  const stored = await tx.get(setPath(family, 'identity'))
+  const key = await tx.get(setPath(family, 'leaf-key'))
   if (state === undefined || stored === undefined || key === undefined) return undefined
+  return identityIn({ setId: state.setId, family }, stored, key)
+}
+
+/** An identity as it is stored, with the private number of its leaf. @throws StorageCorrupt if they do not fit */
+export function identityIn(set: SetName, stored: Buffer, key: Buffer): OwnIdentity {
   const record = SECONDARY_IDENTITY.decode(stored)
   const [authority, certificate] = [decodeBase64(record.authority), decodeBase64(record.leaf)]
   try {
-    const shown = readLeaf(readAuthority({ setId: state.setId, family }, authority), certificate)
+    const shown = readLeaf(readAuthority(set, authority), certificate)
     const trusted = [authority, ...record.alsoTrusted.map(decodeBase64)]
     return { ...shown, record, trusted, own: { certificate, key } }
   } catch (cause) {

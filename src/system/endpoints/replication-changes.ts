@@ -57,7 +57,10 @@ export const PROMOTION = {
 }
 
 /** The answer to a promotion; `former`: what became of the former primary. */
-export const promoted = (former: string): Answer => ({ ...changed(PROMOTED, former), isOnlyCopy: true })
+export const promoted = (...formers: readonly string[]): Answer => ({
+  ...changed(PROMOTED, ...formers),
+  isOnlyCopy: true,
+})
 
 /** Carries out `secondary/disable`. */
 export async function leaveSet(system: ReplicationSystem, family: ReplicationFamily): Promise<Answer> {

@@ -22,6 +22,9 @@ const UNTOLD =
 const NOBODY_TOLD =
   'This cluster followed nobody, so no former primary is told. If another cluster of the set is a primary, demote ' +
   'that one: it goes on writing until then'
+const OTHERS_UNTOLD =
+  'A primary from before the last one does not know that it was replaced: it is called until it does, and ' +
+  '"former_primary" of the status says why it does not. See that it serves no client'
 const TOLD_FORMER: Readonly<Record<ToldFormer, string>> = { told: TOLD, untold: UNTOLD, nobody: NOBODY_TOLD }
 
 const PROMOTE = 'replication/dr/secondary/promote'
@@ -39,7 +42,8 @@ const promote: Endpoint<ReplicationSystem> = endpoint({
   handler: async (system: ReplicationSystem, args, request) => {
     await system.operationTokens.require(args.dr_operation_token, PROMOTE, request)
     const given = { clusterAddress: args.primary_cluster_addr, force: args.force }
-    return promoted(TOLD_FORMER[await carryOut(system, 'dr', (operations) => operations.promote('dr', given))])
+    const { former, others } = await carryOut(system, 'dr', (operations) => operations.promote('dr', given))
+    return promoted(TOLD_FORMER[former], ...(others === 0 ? [] : [OTHERS_UNTOLD]))
   },
 })
 

@@ -36,8 +36,8 @@ const PEER = {
 
 const OF_PRIMARY = {
   former_primary: text(
-    'After a promotion, until the former primary knows of it: why it does not; "is called" where addresses are ' +
-      'withheld',
+    'Until each former primary knows that it was replaced, by this cluster or one before it: why they do not; ' +
+      '"is called" where addresses are withheld',
   ),
   promoted_from: group(
     {

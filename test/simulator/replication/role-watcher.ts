@@ -6,6 +6,7 @@ import type { Arrival, LinkControl, LinkOwner, Takeover } from '../../../src/rep
 import {
   decodeReach,
   isSwept,
+  LINEAGE,
   PARTED,
   PROMOTIONS,
   SECONDARY_ENTRY,
@@ -31,10 +32,7 @@ const FENCED_WITHIN_MS = 1_000
 /** Its links end within this time. */
 const ENDED_WITHIN_MS = 1_000
 /** What a cluster that lost its set, or has another role, may not have any more. */
-const OF_PRIMARIES = [
-  ...['authority', 'authority-key', 'next-authority', 'next-authority-key', 'old-authority'],
-  ...['former', 'former-key', 'former-receiver'],
-]
+const OF_PRIMARIES = ['authority', 'authority-key', 'next-authority', 'next-authority-key', 'old-authority']
 const OF_SECONDARIES = ['identity', 'leaf-key', 'receiver', 'parted'] as const
 
 /** Paths below the folder of the family, with what is stored there in clear. */
@@ -227,7 +225,7 @@ export class RoleWatcher {
   }
 
   #take(cluster: SimulatedCluster, seen: Seen, records: RoleRecords): void {
-    const fault = faultOf(records, this.#family)
+    const fault = faultOf(records)
     if (fault !== undefined) this.#wrong(cluster, `I26 ${fault}`)
     if (stateIn(seen.records)?.mode === 'primary' && stateIn(records)?.mode !== 'primary')
       seen.endedMs = this.#set.time.nowMs
@@ -313,6 +311,7 @@ export class RoleWatcher {
       this.#wrong(cluster, 'I26 a promotion does not note the history that begins with it')
     if (!operations.some(({ key }) => key === `${FOLDER}taken-over`))
       this.#wrong(cluster, 'I26 a promotion leaves no note of what is to be done')
+    if (last?.followed && !seen.records.has('identity')) this.#left.add(last.followed.historyId)
     const { now, lastOrigin, placed } = this.#dataOf(cluster)
     const { drained } = seen
     seen.promotedMs = this.#set.time.nowMs
@@ -425,11 +424,11 @@ export class RoleWatcher {
         if (answer === 'fenced' && this.#isOurs(arrival)) this.#fenced(cluster, takeover)
         return answer
       },
-      conflict: async (family, sentence) => {
-        if (family !== this.#family) return owner.conflict(family, sentence)
+      conflict: async (family, replacedBy, sentence) => {
+        if (family !== this.#family) return owner.conflict(family, replacedBy, sentence)
         this.counts.conflicts++
         this.#set.watcher.note(`${cluster.name} has a conflict: ${sentence}`)
-        await owner.conflict(family, sentence)
+        await owner.conflict(family, replacedBy, sentence)
         this.#of(cluster).fencedMs ??= this.#set.time.nowMs
       },
     }
@@ -545,17 +544,24 @@ export class RoleWatcher {
     return stored.map(([, value]) => SECONDARY_ENTRY.decode(value)).find((entry) => entry.id === id)
   }
 
-  /** A promoted cluster whose former primary could be told by now, and was not; undefined: there is none. */
+  /** Histories followed by a cluster that had left its primary when it was promoted: it can tell that one nothing. */
+  readonly #left = new Set<string>()
+
+  /** A primary that goes on though another one has its place, whoever took it; undefined: there is none. */
   untold(): string | undefined {
-    for (const [cluster, { records }] of this.#seen) {
-      const former = records.get('former')
-      if (former === undefined || stateIn(records)?.mode !== 'primary') continue
-      const { authority, alsoTrusted } = SECONDARY_IDENTITY.decode(former)
-      const primary = [...this.#seen].find(([, theirs]) => {
-        const present = theirs.records.get('authority')?.toString('base64')
-        return present !== undefined && [authority, ...alsoTrusted].includes(present)
-      })
-      if (primary !== undefined) return `${primary[0].name} does not know that ${cluster.name} took over`
+    const going = [...this.#seen].filter(([, { records }]) => {
+      const state = stateIn(records)
+      return state?.mode === 'primary' && !state.isFenced
+    })
+    for (const [cluster, { records }] of going) {
+      const stored = records.get('lineage')
+      const places = new Set(stored && LINEAGE.decode(stored).places.map(({ historyId }) => historyId))
+      for (const [other, theirs] of going) {
+        const isOfSet = stateIn(theirs.records)?.setId === stateIn(records)?.setId
+        const historyId = this.#dataOf(other).historyId.toString('base64')
+        if (isOfSet && places.has(historyId) && !this.#left.has(historyId))
+          return `${other.name} does not know that ${cluster.name} has its place`
+      }
     }
     return undefined
   }
@@ -592,7 +598,7 @@ const isFollowing = (state: SetState | undefined): boolean =>
   state?.mode === 'secondary' || state?.mode === 'bootstrapping'
 
 /** What of the records does not go together; undefined: all of it does. */
-function faultOf(records: RoleRecords, family: ReplicationFamily): string | undefined {
+function faultOf(records: RoleRecords): string | undefined {
   const state = stateIn(records)
   const has = (path: string): boolean => records.has(path)
   const mode = state?.mode ?? 'disabled'
@@ -602,7 +608,6 @@ function faultOf(records: RoleRecords, family: ReplicationFamily): string | unde
     if ([...records.keys()].some((path) => path.startsWith('secondary/')))
       return `a cluster in mode ${mode} has the registry of a primary`
   } else if (!has('authority') || !has('authority-key')) return 'a primary has no authority'
-  if (family === 'performance' && has('former')) return 'a cluster wants to fence another one in a performance set'
   if (has('next-authority') !== has('next-authority-key')) return 'a primary has only one half of its next authority'
   if (mode === 'primary' || mode === 'disabled') {
     const left = OF_SECONDARIES.find(has)

@@ -50,7 +50,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   [`synchronous_secondaries = [${Array.from({ length: 9 }, (_, at) => `"${at}"`).join()}]`, /has more than 8 ids/],
   [`synchronous_secondaries = ["${'x'.repeat(257)}"]`, /an id in "synchronous_secondaries" has more than 256 bytes/],
   ['synchronous_timeout = "99ms"', /"synchronous_timeout" must be "never", or 100ms at least/],
-  ['synchronous_timeout = "61s"', /"synchronous_timeout" must be seconds or a duration such as 500ms, and 60s at most/],
+  ['synchronous_timeout = "51s"', /"synchronous_timeout" must be seconds or a duration such as 500ms, and 50s at most/],
   ['synchronous_timeout = "ever"', /"synchronous_timeout" must be/],
   ['allowed_ca_paths = [1]', /"allowed_ca_paths" must be a list of texts/],
 ]

@@ -84,7 +84,7 @@ export const REPLICATION_STANZA: Stanza = {
     synchronous_timeout: setting(
       'duration, or `never`',
       '10s',
-      'How long one of them may be away, or a write wait for it, until writes go on without it: from 100ms to 60s. ' +
+      'How long one of them may be away, or a write wait for it, until writes go on without it: from 100ms to 50s. ' +
         '`never`: a write that none confirms is stored and answered with 503',
     ),
     // docs/decisions/0025-heartbeats-as-canary.md

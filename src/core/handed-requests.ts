@@ -196,7 +196,9 @@ export class HandedRequests implements ToPrimary {
     if (shared === undefined || shared.rule === this.#secondary.rule) return
     const cause = await this.#secondary.refresh().catch((cause: unknown) => cause)
     if (cause !== undefined) throw fail('primary_silent', [this.#services.primaryAddress()], cause)
-    if (!shared.mounts.every((uuid) => this.#secondary.reaches(uuid))) throw fail('not_found', [])
+    // One that is there no more was removed by the request, or by another: no filter keeps it.
+    const there = shared.mounts.filter((uuid) => this.#services.mounts.withUuid(uuid) !== undefined)
+    if (!there.every((uuid) => this.#secondary.reaches(uuid))) throw fail('not_found', [])
   }
 
   /**

@@ -469,6 +469,26 @@ test('S8: an answer stays at the primary if a filter came while the request was 
   assert.equal((await primary.call('GET', 'transit/keys/withheld')).status, 200)
 })
 
+test('S8: a mount that the request removed is none that a filter keeps', async () => {
+  await primary.call('POST', 'sys/mounts/removed', { type: 'transit' })
+  const before = uuidOf('removed/')
+  const wanted = handedRequest(
+    { method: 'delete', endpoint: 'mounts-unmount', path: 'mounts/removed', body: undefined },
+    'sys/',
+  )
+  let looks = 0
+  const filtered = {
+    ...SECONDARY,
+    get rule() {
+      looks++
+      return looks > 1
+    },
+    reaches: (uuid: string) => looks < 2 || uuid !== before,
+  }
+  await primary.node.core.answersTo(filtered).carryOut(wanted)
+  assert.equal((await primary.call('GET', 'sys/mounts/removed')).status, 400)
+})
+
 test('4c.20: the primary tells how far its log goes behind each answer', async () => {
   const answers = primary.node.core.answersTo(SECONDARY)
   const mount = uuidOf('auth/userpass/')

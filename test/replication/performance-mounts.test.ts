@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROOT } from '../../src/api/namespace.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
-import { performanceServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
+import { bothWays, performanceServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
 import { servingBeside } from '../fixtures/serving-node.ts'
 
 const SHARED = { type: 'transit' }
@@ -114,6 +114,16 @@ test('a secondary tells the status of each move that it answered, with the link 
   assert.equal((await bySecondary('moved', 'further')).status, 503)
   assert.equal((await secondary.call('GET', 'sys/remount/status/none')).status, 404)
   await secondary.must('POST', 'sys/replication/performance/secondary/promote', { force: true })
+
+  test('the status of a move is told by the secondary for a mount that had not come when it was asked', async () => {
+    const { servers, primary, secondary } = await performanceServers(41)
+    await servers.time.pass(3_000)
+    for (const [from, to] of bothWays(primary, secondary)) servers.network.set(from, to, { delayMs: 100 })
+    await primary.must('POST', 'sys/mounts/fresh', { type: 'transit' })
+    const { body } = await secondary.must('POST', 'sys/remount', { from: 'fresh', to: 'moved' })
+    await servers.level(primary, secondary, 60_000, 'performance')
+    await secondary.must('GET', `sys/remount/status/${String(body.data?.migration_id)}`)
+  })
   // Nobody tells the other thread the new term.
   await isTold(bothThreads.slice(0, 1))
 })

@@ -112,7 +112,7 @@ test('a demotion that was answered holds where the synchronous secondary takes o
   assert.equal((await region.status('performance')).mode, 'primary')
 })
 
-test('a demotion that nobody confirms is answered after a minute, with a warning', async () => {
+test('a demotion that nobody confirms is answered in the end, with a warning', async () => {
   const { servers, primary, secondary, timed } = await withRegion(923)
   servers.cut(primary, secondary)
   const ms = await timed(async () => {
@@ -122,7 +122,7 @@ test('a demotion that nobody confirms is answered after a minute, with a warning
       /^This is stored here, but not all of the secondaries .* confirmed/,
     )
   })
-  assert.ok(ms >= 60_000, `${ms} ms`)
+  assert.ok(ms >= 50_000, `${ms} ms`)
 })
 
 const OF_A_REGION = { 'update-primary': { token: '' }, disable: {} }
@@ -271,7 +271,7 @@ test('after its time new shares go on without the secondary, which is not in ste
   servers.heal(primary, secondary)
   const numbers = () => [primary, secondary].map(({ server }) => server.node.seal.number)
   for (let waitedMs = 0; stateNow() !== 'in-step'; waitedMs += 10) {
-    assert.ok(waitedMs < 60_000, 'it comes back')
+    assert.ok(waitedMs < 50_000, 'it comes back')
     await servers.time.pass(10)
   }
   assert.deepEqual(numbers(), [2, 2])
@@ -285,10 +285,10 @@ test('without a timeout new shares are given after a minute, and the log says th
   servers.cut(primary, secondary)
   const answer = await rekeying(primary, old)
   const startMs = servers.time.nowMs
-  await servers.time.pass(59_900)
+  await servers.time.pass(49_900)
   assert.deepEqual([answer, stateNow()], [{}, 'waiting'])
   await primary.must('GET', 'sys/seal-status', undefined, '')
-  assert.equal(servers.time.nowMs, startMs + 59_900, 'what tells of the server waits for nothing')
+  assert.equal(servers.time.nowMs, startMs + 49_900, 'what tells of the server waits for nothing')
   await servers.time.pass(200)
   const fresh = newShare(answer)
   const lines = primary.server.logged.filter((line) => line.includes('only copy'))
@@ -310,7 +310,7 @@ test('a verification that no secondary confirmed is a 503, and the new shares ar
   servers.cut(primary, secondary)
   const nonce = answer.body?.verification_nonce
   const verified = begun(primary, 'sys/rekey/verify', { key: fresh.toString('hex'), nonce })
-  await servers.time.pass(59_900)
+  await servers.time.pass(49_900)
   assert.deepEqual([verified, stateNow()], [{}, 'waiting'])
   await servers.time.pass(200)
   assert.equal(verified.status, 503)

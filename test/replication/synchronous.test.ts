@@ -142,7 +142,7 @@ test('without a timeout a write is refused its answer, and is on both sides when
   const { servers, primary, secondary, token } = await synchronousPair(236, ALWAYS)
   servers.cut(primary, secondary)
   const answer = begin(primary, 'kept')
-  await servers.time.pass(59_000)
+  await servers.time.pass(49_000)
   assert.deepEqual([answer, await stateOf(primary)], [{}, ['two waiting']])
   await servers.time.pass(1_000)
   assert.equal(answer.status, 503)

@@ -20,7 +20,7 @@ import type { FilteredPaths } from '../../system/replication-operations.ts'
  * How long a secondary waits for its primary, which may itself wait for synchronous secondaries of its own. A link that
  * brings nothing any more ends much sooner.
  */
-export const PRIMARY_DEADLINE_MS = LONGEST_WAIT_MS + 10_000
+export const PRIMARY_DEADLINE_MS = LONGEST_WAIT_MS + 5_000
 
 /**
  * Limits of what is asked besides the bodies of requests, which are bytes: the primary reads it on its thread that

@@ -8,8 +8,11 @@ export type SynchronousSettings = {
 
 /** Without other settings one that is away is waited for so long. */
 export const DEFAULT_TIMEOUT_MS = 10_000
-/** No answer is held back for longer, since its listener would give it up: the longest timeout, and that of never. */
-export const LONGEST_WAIT_MS = 60_000
+/**
+ * No answer is held back for longer: the longest timeout, and that of never. Clients give up after a minute, and what
+ * is the only copy of something, such as new unseal shares, must be there before that.
+ */
+export const LONGEST_WAIT_MS = 50_000
 /** Each of them makes every write as slow as the slowest. */
 export const MAX_SYNCHRONOUS = 8
 

@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts'
 import { fail } from '../../api/errors.ts'
 import { string } from '../../api/fields.ts'
 import type { NamespacedPath } from '../../api/mount.ts'
-import type { Namespace } from '../../api/namespace.ts'
+import { type Namespace, ROOT } from '../../api/namespace.ts'
 import type { Sight } from '../../api/node-role.ts'
 import { group, text } from '../../api/shape.ts'
 import { folder, namedIn, ownerOfMount, systemMountOf } from '../mount-view.ts'
@@ -41,10 +41,15 @@ function movedByPrimary(system: System, within: Namespace, { from, to }: Move): 
   return [found[0] ?? found[1], ...around].map((mount) => mount?.uuid ?? '')
 }
 
-/** A filter may have taken the mount from a secondary since, or a namespace that a path names. */
-const isShown = ({ mounts }: System, { of }: Migration): boolean => {
-  const there = new Set(mounts.all().map(({ uuid }) => uuid))
-  return of.every((uuid) => there.has(uuid))
+/**
+ * A filter may have taken the mount from a secondary since, or a namespace that a path names. What had not come yet
+ * when it was moved is looked for where it is now.
+ */
+function isShown(system: System, { of, target }: Migration): boolean {
+  const there = new Set(system.mounts.all().map(({ uuid }) => uuid))
+  const { namespace, path } = namedIn(system, ROOT, target)
+  const isAtTarget = (): boolean => system.mounts.find(namespace, path, 'shared') !== undefined
+  return of.every((uuid) => (uuid === '' ? isAtTarget() : there.has(uuid)))
 }
 
 /** What is to be moved. A mount of here may lie where the primary of a set made a namespace: it goes before that. */

@@ -2,6 +2,8 @@
 // the primary then tells it. Whole servers, over the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FORMERS_FOLDER } from '../../src/replication/set/records.ts'
+import { systemScope } from '../../src/storage/contract.ts'
 import {
   DR,
   has,
@@ -204,4 +206,71 @@ test('T58: a region that comes back does not go on at a primary that was replace
     assert.deepEqual(await modeOf(each), GOES_ON, each.name)
     assert.equal(await toldOf(each), undefined)
   }
+})
+
+test('who lost a conflict calls nobody: who is to go on is not fenced by those that are back later', async () => {
+  const { servers, one, two, three, token, restarted } = await replaced(689)
+  const four = await standIn(servers, two, 'four')
+  two.kill()
+  await servers.time.pass(KNOWN_MS)
+  await promoted(three, token)
+  await promoted(four, token, { force: true })
+  servers.cut(two, three)
+  await restarted(two)
+  await servers.time.pass(KNOWN_MS)
+  servers.heal(two, three)
+  await servers.time.pass(KNOWN_MS)
+  assert.deepEqual([await modeOf(three), await modeOf(four)], [FENCED, GOES_ON])
+  servers.cut(one, four)
+  await restarted(one)
+  await servers.time.pass(KNOWN_MS)
+  servers.heal(one, four)
+  await servers.time.pass(KNOWN_MS)
+  assert.deepEqual([await modeOf(one), await modeOf(three), await modeOf(four)], [FENCED, FENCED, GOES_ON])
+})
+
+test('a record of a former primary that cannot be opened keeps nobody from being promoted', async () => {
+  const { servers, two, three, token } = await replaced(690)
+  const folder = `root/core/replication/${FORMERS_FOLDER}`
+  const [name] = await servers.time.until(two.server.store.list(folder, { limit: 5 }))
+  const damaged = two.server.store.transaction(async (tx) => {
+    tx.put(systemScope, `${folder}${name}replaced`, Buffer.alloc(80, 7))
+  })
+  await servers.time.until(damaged)
+  await servers.level(two, three)
+  two.kill()
+  await servers.time.pass(KNOWN_MS)
+  await promoted(three, token)
+  assert.deepEqual(await modeOf(three), GOES_ON)
+})
+
+test('the keys by which a cluster proves who it is are not shown among its undone records', async () => {
+  const { servers, primary: one, secondary: two, token } = await pair(691)
+  const share = shareOf(one)
+  const other = await standIn(servers, one, 'other')
+  one.kill()
+  await servers.time.pass(KNOWN_MS)
+  await promoted(two, token)
+  await promoted(other, token, { force: true })
+  for (const each of [two, other]) each.rootToken = one.rootToken
+  servers.cut(one, other)
+  await servers.time.until(one.restart(Buffer.from(share)))
+  await servers.time.pass(KNOWN_MS)
+  servers.heal(one, other)
+  await servers.time.pass(KNOWN_MS)
+  await takeBack(servers, two, other, token)
+  await servers.time.pass(MOMENT_MS)
+  two.kill()
+  await servers.time.pass(KNOWN_MS)
+  await promoted(other, token)
+  const { undone } = (await other.must('GET', 'sys/replication/undone')).body.data as {
+    readonly undone: readonly { readonly id: string }[]
+  }
+  const { body } = await other.must('GET', `sys/replication/undone/${undone[0]?.id}?values=true`)
+  const records = (body.data as { readonly records: readonly { readonly operations: readonly object[] }[] }).records
+  const ofFormers = records
+    .flatMap(({ operations }) => operations as { readonly kind: string; readonly path: string }[])
+    .filter(({ kind, path }) => kind === 'put' && path.startsWith('core/replication/former/'))
+  assert.ok(ofFormers.length > 0)
+  for (const operation of ofFormers) assert.deepEqual({ ...operation, readable: false }, operation)
 })

@@ -148,10 +148,14 @@ function recordOf(change: Change, { family }: UndoneHead, barrier: Barrier, with
   }
 }
 
+/** What a cluster is in its sets, with the keys by which it proves that: no client wrote it, and no operator needs it. */
+const OWN_PARTS = 'core/replication/'
+
 function operationOf(operation: ChangeOperation, barrier: Barrier, withValues: boolean): UndoneOperation {
   const { kind, class: storageClass, scope, key } = operation
   const path = key.slice(key.indexOf('/') + 1)
-  const value = kind === 'put' && isShowable(path) ? clearValue(operation, barrier) : undefined
+  const isShown = isShowable(path) && !path.startsWith(OWN_PARTS)
+  const value = kind === 'put' && isShown ? clearValue(operation, barrier) : undefined
   if (!withValues) value?.fill(0)
   return {
     kind,

@@ -6,7 +6,7 @@ import { newAuthority } from './certificates.ts'
 import { changePrimary, demotePrimary, promotePrimary, takeConflict, takeSuccessor } from './changing-hands.ts'
 import { dropFormers, type Former, forgetFormers, MAX_FORMERS, readCalled, untoldFormers } from './formers.ts'
 import { disableFamily } from './primary-operations.ts'
-import { FORMERS_FOLDER, placeNote, readState } from './records.ts'
+import { FORMERS_FOLDER, placeNote, readState, setPath } from './records.ts'
 import { becomeSecondary, copyIsWhole, type KeptActivation } from './secondary-operations.ts'
 
 const NOBODY = (cause: unknown): void => assert.fail(String(cause))
@@ -144,10 +144,12 @@ test('a former primary that knows is forgotten: by what replaced it, or by its l
   assert.deepEqual(await line.last.run((tx) => forgetFormers(tx, { logsOf: [historyOf(9)] })), [])
 })
 
-test('a fenced cluster goes on calling, and forgets nobody but in a conflict', async () => {
+test('a fenced cluster goes on calling if it was replaced, and forgets nobody but in a conflict', async () => {
   const line = await lineOf(3)
   await line.last.run((tx) => takeConflict(tx, 'dr'))
   assert.deepEqual(await line.last.run((tx) => forgetFormers(tx, { replacedBy: historyOf(2) })), [])
+  assert.equal((await called(line.last)).length, 0, 'it has lost a conflict')
+  line.last.view.plant(setPath('dr', 'successor'), Buffer.from('of it'))
   assert.equal((await called(line.last)).length, 2)
   assert.deepEqual(await line.last.run(untoldFormers), [], 'it is no matter of its status')
   assert.equal(await line.last.run((tx) => takeConflict(tx, 'dr')), false)

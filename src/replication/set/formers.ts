@@ -10,8 +10,10 @@
 // The present primary of the set calls them. They are written with a promotion, and removed when that one knows.
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import { base64, listOf, nullable, text } from '../../lib/member-kinds.ts'
+import { StorageCorrupt } from '../../storage/errors.ts'
 import { type RecordOf, storedRecord } from '../../storage/stored-record.ts'
 import { MAX_PROMOTIONS } from '../protocol/messages.ts'
+import { isHandingOver } from './handing-over-note.ts'
 import { wipeFormers } from './primary-operations.ts'
 import {
   FORMERS_FOLDER,
@@ -64,14 +66,28 @@ async function readFormers(
   setId: string,
   unusable: (cause: unknown) => void = () => {},
 ): Promise<readonly Kept[]> {
-  const stored = new Map((await tx.scan(FORMERS_FOLDER, '', MAX_ENTRIES)).map(({ key, value }) => [key, value]))
-  const folders = new Set([...stored.keys()].map((key) => key.slice(0, key.lastIndexOf('/') + 1)))
-  return [...folders].flatMap((folder) => {
-    const [replaced, identity, leafKey, receiver] = ENTRIES.map((entry) => stored.get(folder + entry))
-    if (!replaced || !identity || !leafKey || !receiver) return []
+  const keys = await tx.keys(FORMERS_FOLDER, '', MAX_ENTRIES)
+  const folders = new Set(keys.map((key) => key.slice(0, key.lastIndexOf('/') + 1)))
+  const found: Kept[] = []
+  for (const folder of folders) {
+    const stored = await Promise.all(ENTRIES.map((entry) => opened(tx, folder + entry, unusable)))
+    const [replaced, identity, leafKey, receiver] = stored
+    if (!replaced || !identity || !leafKey || !receiver) continue
     const how = decoded(replaced, unusable)
-    return how?.setId === setId ? [{ folder, how, who: { identity, leafKey, receiver } }] : []
-  })
+    if (how?.setId === setId) found.push({ folder, how, who: { identity, leafKey, receiver } })
+  }
+  return found
+}
+
+/** An entry, or undefined where it cannot be opened: it is damaged, or the key that it is sealed under is not here. */
+async function opened(tx: SetReader, path: string, unusable: (cause: unknown) => void): Promise<Buffer | undefined> {
+  try {
+    return await tx.get(path)
+  } catch (cause) {
+    if (!(cause instanceof StorageCorrupt)) throw cause
+    unusable(cause)
+    return undefined
+  }
 }
 
 /** A damaged record keeps nobody from being promoted. */
@@ -104,14 +120,16 @@ export type Former = OwnIdentity & {
 }
 
 /**
- * Whom a primary calls. Also one that was fenced since: who took its place may lack what it has here. A record that
- * cannot be used is given to `unusable`, and keeps nobody else from being called.
+ * Whom a primary calls. Also one that was fenced since by who took its place: that one may lack what it has here. The
+ * loser of a conflict calls nobody: it would fence who is to go on. A record that cannot be used is given to `unusable`,
+ * and keeps nobody else from being called.
  */
 export async function readCalled(
   tx: SetReader,
   setId: string,
   unusable: (cause: unknown) => void,
 ): Promise<readonly Former[]> {
+  if (await hasLostConflict(tx)) return []
   return (await readFormers(tx, setId, unusable)).flatMap(({ how, who }) => {
     const { identity: stored, leafKey, receiver } = who
     try {
@@ -125,6 +143,12 @@ export async function readCalled(
       return []
     }
   })
+}
+
+/** True for a primary that is fenced, and of which nobody took the place. */
+async function hasLostConflict(tx: SetReader): Promise<boolean> {
+  const state = await readState(tx, 'dr')
+  return state?.isFenced === true && (await tx.get(setPath('dr', 'successor'))) === undefined
 }
 
 /**
@@ -169,12 +193,12 @@ async function ownFormer(tx: SetReader, setId: string, promotion: PromotionNote)
 export type WhichFormers = { readonly replacedBy: Buffer } | { readonly logsOf: readonly Buffer[] }
 
 /**
- * Former primaries know. Returns the names of those that were there. A fenced cluster leaves all as it is: who took its
- * place has the list.
+ * Former primaries know. Returns the names of those that were there. A fenced cluster leaves all as it is, and so does
+ * one that hands over: who takes its place has the list, and nothing is written behind the end of the log.
  */
 export async function forgetFormers(tx: SetTransaction, which: WhichFormers): Promise<readonly string[]> {
   const state = await readState(tx, 'dr')
-  return state?.isFenced ? [] : dropFormers(tx, which)
+  return state?.isFenced || (await isHandingOver(tx)) ? [] : dropFormers(tx, which)
 }
 
 /** As `forgetFormers`, whatever the cluster is. */

@@ -56,7 +56,7 @@ export const SETS_FOLDER = `${ROOT_NAMESPACE}/core/replication/`
 /** A transaction in that view. */
 export type SetTransaction = ViewTransaction
 /** Reading in that view. */
-export type SetReader = Pick<ViewTransaction, 'get' | 'scan'>
+export type SetReader = Pick<ViewTransaction, 'get' | 'keys' | 'scan'>
 
 /** What a cluster is in a family. */
 export const SET_STATE = storedRecord('The state of a family of replication', {

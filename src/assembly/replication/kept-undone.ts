@@ -148,7 +148,7 @@ function recordOf(change: Change, { family }: UndoneHead, barrier: Barrier, with
   }
 }
 
-/** What a cluster is in its sets, with the keys by which it proves that: no client wrote it, and no operator needs it. */
+/** What a cluster is in its sets, with the keys that prove it: no client wrote it, and no operator needs it. */
 const OWN_PARTS = 'core/replication/'
 
 function operationOf(operation: ChangeOperation, barrier: Barrier, withValues: boolean): UndoneOperation {

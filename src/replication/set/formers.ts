@@ -121,8 +121,8 @@ export type Former = OwnIdentity & {
 
 /**
  * Whom a primary calls. Also one that was fenced since by who took its place: that one may lack what it has here. The
- * loser of a conflict calls nobody: it would fence who is to go on. A record that cannot be used is given to `unusable`,
- * and keeps nobody else from being called.
+ * loser of a conflict calls nobody: it would fence who is to go on. A record that cannot be used is given to
+ * `unusable`, and keeps nobody else from being called.
  */
 export async function readCalled(
   tx: SetReader,

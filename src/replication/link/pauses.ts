@@ -35,9 +35,16 @@ const REASONS: Readonly<Record<RefusedCode, string | undefined>> = {
 }
 
 /** Of these reasons: the primary, or whoever took its place, goes on without this cluster until someone looks. */
-export const GOES_ON_WITHOUT: ReadonlySet<string> = new Set(
-  'revoked replaced token fenced conflict set_mismatch clock version'.split(' '),
-)
+export const GOES_ON_WITHOUT: ReadonlySet<string> = new Set([
+  'revoked',
+  'replaced',
+  'token',
+  'fenced',
+  'conflict',
+  'set_mismatch',
+  'clock',
+  'version',
+])
 
 /** Part of an idle pause that is drawn: secondaries of one primary do not all come at once. */
 const IDLE_JITTER = 1 / 4

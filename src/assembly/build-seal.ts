@@ -14,7 +14,7 @@ import { pgpFieldReader } from '../system/pgp-field.ts'
 import type { ShareConfig } from '../system/seal/key-shares.ts'
 import { KeyringRotation } from '../system/seal/keyring-rotation.ts'
 import { Rekey } from '../system/seal/rekey.ts'
-import type { FollowedBundle, Seal } from '../system/seal/seal.ts'
+import type { Seal } from '../system/seal/seal.ts'
 import { type SealBundle, wipeBundle } from '../system/seal/seal-bundle.ts'
 import { OPERATION_TOKEN_WORDS, ROOT_TOKEN_WORDS, TokenAttempt } from '../system/seal/token-attempt.ts'
 import type { SealOperations } from '../system/system.ts'
@@ -45,8 +45,8 @@ export type SealRoom = {
   readonly replication: ReplicationRoom
   /** The seal, for another cluster of the set; the caller wipes it. @throws Refusal while sealed */
   bundle(): Promise<SealBundle>
-  /** Takes over the shares of the primary's rekey; false if the bundle is not newer. @throws BundleRefused, Refusal */
-  follow(bundle: SealBundle, which?: FollowedBundle): Promise<boolean>
+  /** Takes over the shares of the primary, as `Seal.follow`. @throws BundleRefused, Refusal */
+  follow(bundle: SealBundle, instead?: string): Promise<boolean>
   /** Takes a primary's data and keys in the place of the own ones, and stays open. @throws BundleRefused, Refusal */
   activate(activation: Activation, replace: ReplaceData): Promise<void>
   /** Unseals at start, if the seal can do that. A failure is logged, and the server stays sealed. */
@@ -80,11 +80,11 @@ export function buildSeal(
   const holders = buildHolders(parts, seal, rooms, { news, newShares, newTerm })
   const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
   const bundle = (): Promise<SealBundle> => seal.bundle(barrier)
-  const follow = (followed: SealBundle, which?: FollowedBundle): Promise<boolean> =>
+  const follow = (followed: SealBundle, instead?: string): Promise<boolean> =>
     opening.exclusively(async () => {
-      const isNewer = await seal.follow(followed, barrier, which)
-      if (isNewer) await newShares()
-      return isNewer
+      const isTaken = await seal.follow(followed, barrier, instead)
+      if (isTaken) await newShares()
+      return isTaken
     })
   const activate = (activation: Activation, replace: ReplaceData): Promise<void> =>
     opening.replaceKeys(() => newKeys({ seal, barrier, world }, activation), replace)

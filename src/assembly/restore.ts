@@ -137,7 +137,7 @@ export class Restore {
       // Left out, since the snapshot cannot know how often its key has encrypted after it was made, here or elsewhere.
       isLeftOut: (key) => key === KEY_USE || isOfSeal(key) || isOfReplication(key),
       added: async (leafKey) => {
-        const entries = await restoredSeal.entries(seal, opened)
+        const entries = await restoredSeal.entries(seal, opened, world.random)
         // Other data have another keyring, which no secondary of this cluster could follow.
         if (opened === undefined || !restoredSeal.isOf(seal.rootKey)) {
           lost = await this.#lostReplication()

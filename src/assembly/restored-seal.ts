@@ -3,6 +3,7 @@
 // taken over as the seal of a primary is (system/seal/seal-handover.ts).
 import type { KeyObject } from 'node:crypto'
 import { AuthenticationFailed } from '../crypto/primitives/aead.ts'
+import type { Random } from '../lib/world.ts'
 import type { Barrier } from '../storage/barrier.ts'
 import type { StoredEntry } from '../storage/contract.ts'
 import { StorageCorrupt } from '../storage/errors.ts'
@@ -35,19 +36,18 @@ export class RestoredSeal {
 
   /**
    * Returns the records for the restored store. `opened` has the keyring of the snapshot, if a key of this server opens
-   * it. The shares of a snapshot count as newer than those in force: other clusters of the set take them over.
+   * it. The shares of a snapshot have an id of their own: other clusters of the set take them over.
    * @throws AutoSealFailed if the snapshot needs another kind of seal, and its root key is not known here
    */
-  async entries(seal: Seal, opened: Barrier | undefined): Promise<readonly StoredEntry[]> {
+  async entries(seal: Seal, opened: Barrier | undefined, random: Random): Promise<readonly StoredEntry[]> {
     const config = decodeSealConfig(this.#of(SEAL_CONFIG))
     if (opened === undefined || !this.isOf(seal.rootKey)) {
       seal.requireFitting(config)
       return [...this.#records].filter(([key]) => isOfSeal(key)).map(([key, value]) => entry(key, value))
     }
     const bundle = await bundleOf({ get: async (key) => this.#records.get(key) }, seal.rootKey, opened)
-    const number = Math.max(bundle.number, seal.number) + 1
     try {
-      const { records } = seal.handover({ ...bundle, number }, opened)
+      const { records } = seal.handover({ ...bundle, id: random.uuid() }, opened)
       return records.flatMap(({ key, value }) => (value === undefined ? [] : [entry(key, value)]))
     } finally {
       wipeBundle(bundle)

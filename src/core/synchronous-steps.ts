@@ -24,9 +24,9 @@ export function confirmedSince(
 ): Promise<void> | undefined {
   const now = before === undefined ? undefined : synchronous?.mark()
   if (before === undefined || now === undefined) return undefined
-  const isRekeyed = now.seal !== before.seal
+  const isRekeyed = now.sealId !== before.sealId
   if (now.index === before.index && !isRekeyed && !mayRest) return undefined
-  return synchronous?.confirmed(now.index, isRekeyed ? now.seal : 0)?.then((isConfirmed) => {
+  return synchronous?.confirmed(now.index, isRekeyed)?.then((isConfirmed) => {
     if (!isConfirmed) throw unconfirmed(synchronous.ids)
   })
 }

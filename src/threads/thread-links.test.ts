@@ -72,7 +72,7 @@ const ASKED: Spoken<LinkOwner> = {
   trustFor: [[ARRIVAL], [buffer('ca'), buffer('next ca')]],
   trusts: [[ARRIVAL, [buffer('print'), buffer('next print')]], undefined],
   note: [[ARRIVAL, { acknowledged: undefined, addresses: ['https://a:8201'], api: '' }], undefined],
-  sealFor: [[ARRIVAL, { key: buffer('key'), number: 3 }], buffer('sealed')],
+  sealFor: [[ARRIVAL, { key: buffer('key'), sealId: 'three' }], buffer('sealed')],
   hold: [[ARRIVAL, { kind: 'copy', from: 7 }], undefined],
   tree: [[], { index: 5, pages: PAGES }],
   keysIn: [[BUCKETS], { index: 5, keys: KEYS }],
@@ -86,15 +86,15 @@ const ASKED: Spoken<LinkOwner> = {
   reached: [
     [
       [
-        ['site-b', 7, 2],
-        ['site-c', undefined, 1],
+        ['site-b', 7, 'two'],
+        ['site-c', undefined, 'one'],
       ],
     ],
     undefined,
   ],
   standing: [
     ['dr'],
-    { epoch: 1, histories: [], receiver: buffer('r'), sealNumber: 0, instance: 0, reach: undefined } as never,
+    { epoch: 1, histories: [], receiver: buffer('r'), sealId: 'one', instance: 0, reach: undefined } as never,
   ],
   shown: [['performance'], { receiver: buffer('r'), instance: 1 }],
   unconfirmed: [['performance'], { nonce: buffer('n'), receiver: buffer('r') }],
@@ -102,7 +102,7 @@ const ASKED: Spoken<LinkOwner> = {
   primaryIsAt: [['dr', ['https://p:8201'], 'https://p:8200'], undefined],
   renewed: [['dr', { certificate: buffer('c'), key: buffer('k'), trusted: [buffer('t')] }], undefined],
   trustCame: [['dr', [buffer('ca'), buffer('next ca')]], undefined],
-  sealCame: [['dr', buffer('sealed')], 2],
+  sealCame: [['dr', buffer('sealed'), 'one'], 'two'],
   take: [['dr', BATCH], { kind: 'adopted', index: 12 }],
   ownTree: [[], PAGES],
   ownKeysIn: [[BUCKETS], KEYS],

@@ -257,6 +257,30 @@ test('new shares that are verified are in force on both sides when that is answe
   await takesOver(stage, old, fresh)
 })
 
+test('a cluster that was rekeyed alone has the shares of whom it follows, and so has its stand-in', async () => {
+  const { servers, primary, secondary, region, stateNow } = await withRegion(944)
+  await servers.giveRootToken(primary, region)
+  const shared = shareOf(primary)
+  servers.cut(primary, region)
+  const answer = await rekeying(primary, shared)
+  await servers.time.pass(2_000)
+  const alone = newShare(answer)
+  await region.must('POST', 'sys/replication/performance/secondary/promote', { force: true })
+  await servers.time.pass(2_000)
+  await primary.must('POST', `${PERFORMANCE}/demote`)
+  servers.heal(primary, region)
+  const { body } = await region.must('POST', `${PERFORMANCE}/secondary-token`, { id: 'back' })
+  const { token } = body.wrap_info as { readonly token: string }
+  await primary.must('POST', 'sys/replication/performance/secondary/update-primary', { token })
+  await servers.time.pass(60_000)
+  assert.equal(new Set([primary, secondary, region].map(({ server }) => server.node.seal.id)).size, 1)
+  assert.equal(stateNow(), 'in-step')
+  for (const one of [primary, secondary]) {
+    await assert.rejects(reopened(servers, one, alone), isWrongShare)
+    await reopened(servers, one, shared)
+  }
+})
+
 test('after its time new shares go on without the secondary, which is not in step until it has them', async () => {
   const stage = await synchronousPair(942, FOR_TEN_S)
   const { servers, primary, secondary, slow, stateNow } = stage
@@ -269,12 +293,12 @@ test('after its time new shares go on without the secondary, which is not in ste
   assert.deepEqual([answer.status, stateNow()], [200, 'away'])
   slow(200)
   servers.heal(primary, secondary)
-  const numbers = () => [primary, secondary].map(({ server }) => server.node.seal.number)
+  const seals = () => [primary, secondary].map(({ server }) => server.node.seal.id)
   for (let waitedMs = 0; stateNow() !== 'in-step'; waitedMs += 10) {
     assert.ok(waitedMs < 50_000, 'it comes back')
     await servers.time.pass(10)
   }
-  assert.deepEqual(numbers(), [2, 2])
+  assert.equal(new Set(seals()).size, 1)
   await takesOver(stage, old, newShare(answer))
 })
 

@@ -17,7 +17,7 @@ import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import type { ReplicationOperations } from '../../system/replication-operations.ts'
 import type { KeyringRotation } from '../../system/seal/keyring-rotation.ts'
-import type { FollowedBundle, Seal } from '../../system/seal/seal.ts'
+import type { Seal } from '../../system/seal/seal.ts'
 import type { SealBundle } from '../../system/seal/seal-bundle.ts'
 import type { WithServices } from '../../system/services.ts'
 import { VERSION } from '../../version.ts'
@@ -44,9 +44,9 @@ import { newSynchronousWrites, secondariesWithAll } from './synchronous.ts'
 
 /** How the seal is reached: it is built with this room, and so comes as functions. */
 export type SealForLinks = {
-  readonly seal: Pick<Seal, 'status' | 'number' | 'rootKey'>
+  readonly seal: Pick<Seal, 'status' | 'id' | 'rootKey'>
   readonly bundle: () => Promise<SealBundle>
-  readonly follow: (bundle: SealBundle, which?: FollowedBundle) => Promise<boolean>
+  readonly follow: (bundle: SealBundle, instead?: string) => Promise<boolean>
   readonly rotation: Pick<KeyringRotation, 'adopt' | 'beginHistory'>
   readonly activate: (activation: Activation, also: AlsoWritten) => Promise<void>
   readonly changeRole: (to: RoleState) => Promise<void>
@@ -123,7 +123,7 @@ class OwnReplication implements ReplicationRoom {
       barrier: storage.barrier,
       world,
       checks,
-      sealNumber: () => seal.seal.number,
+      sealId: () => seal.seal.id,
     }
     const changed = (): Promise<void> => this.#changed()
     const logEnd = async (): Promise<number> => (await store.position()).index
@@ -174,7 +174,7 @@ class OwnReplication implements ReplicationRoom {
       world,
       facts,
       activate: seal.activate,
-      follow: (bundle) => seal.follow(bundle, 'any'),
+      follow: (bundle) => seal.follow(bundle),
     })
     const changingRoles = new ChangingRoles({
       view: this.#view,
@@ -377,7 +377,7 @@ function joined(
     primaryIsAt: (family, addresses, api) => secondary.primaryIsAt(family, addresses, api),
     renewed: (family, leaf) => secondary.renewed(family, leaf),
     trustCame: (family, trusted) => secondary.trustCame(family, trusted),
-    sealCame: (family, sealed) => secondary.sealCame(family, sealed),
+    sealCame: (family, sealed, instead) => secondary.sealCame(family, sealed, instead),
     take: (family, batch) => secondary.take(family, batch),
     ownTree: () => secondary.ownTree(),
     ownKeysIn: (buckets) => secondary.ownKeysIn(buckets),

@@ -49,7 +49,7 @@ export type PrimarySideParts = {
   /** The seal as it is now; the caller wipes it. @throws Refusal while sealed */
   readonly bundle: () => Promise<SealBundle>
   /** Number of the present shares. */
-  readonly sealNumber: () => number
+  readonly sealId: () => string
   readonly handingOver: HandingOver
   /** The index up to which all secondaries for disaster recovery have the log; Infinity if there are none. */
   readonly reachedByStandIns: () => Promise<{ readonly index: number; readonly areConnected: boolean }>
@@ -179,11 +179,11 @@ export class PrimarySide implements Omit<PrimaryOwner, 'handed' | 'reached'> {
    * The certificate alone is not enough: a copy of the activation token has it too, and with the seal everything that
    * the set has could be read.
    */
-  async sealFor(arrival: Arrival, { key, number }: { readonly key: Buffer; readonly number: number }) {
+  async sealFor(arrival: Arrival, { key, sealId }: { readonly key: Buffer; readonly sealId: string }) {
     const admitted = await this.#run((tx) => admitSecondary(tx, this.#greeting(arrival)))
     if ('refused' in admitted) throw new StorageRefused(admitted.sentence)
     if (!isReceiverOf(admitted.entry, key)) throw new StorageRefused(OTHER_RECEIVER)
-    return this.#parts.sealNumber() > number ? this.#sealed(arrival, key) : undefined
+    return this.#parts.sealId() !== sealId ? this.#sealed(arrival, key) : undefined
   }
 
   async hold({ set, id }: Arrival, hold: Pick<LogHold, 'kind' | 'from'>): Promise<void> {

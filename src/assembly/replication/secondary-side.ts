@@ -77,12 +77,12 @@ export type SecondarySideParts = {
   readonly rotation: Pick<KeyringRotation, 'adopt'>
   readonly world: World
   readonly log: Log
-  readonly sealNumber: () => number
+  readonly sealId: () => string
   readonly checks: Pick<TreeChecks, 'mend'>
   readonly leases: ReachSweepParts['leases']
   readonly invalidation: Pick<Invalidation, 'register'>
   /** Takes over the shares of the primary's rekey. @throws BundleRefused, Refusal while sealed */
-  readonly follow: (bundle: SealBundle) => Promise<boolean>
+  readonly follow: (bundle: SealBundle, instead: string) => Promise<boolean>
   /** The records of the sets say another role, or other parts, than before. */
   readonly onChanged: () => Promise<void>
   /** Ends the links of these secondaries: they hear why when they come again. */
@@ -142,7 +142,7 @@ export class SecondarySide implements SecondaryOwner {
   }
 
   async standing(family: ReplicationFamily): Promise<FollowerStanding> {
-    const { view, store, sealNumber } = this.#parts
+    const { view, store, sealId } = this.#parts
     await this.#taking.run(() => this.#begins(family))
     const position = await store.position()
     const followed = position.origins.find((origin) => origin.family === family)
@@ -159,7 +159,7 @@ export class SecondarySide implements SecondaryOwner {
     const applied = parted?.isOwnLog ? position : followed
     const stands = { applied, isParted: parted !== undefined, transfer }
     const reach = digestOfReach(await this.ownReach(family))
-    return { ...stands, epoch, receiver, instance, histories: await store.histories(), sealNumber: sealNumber(), reach }
+    return { ...stands, epoch, receiver, instance, histories: await store.histories(), sealId: sealId(), reach }
   }
 
   shown(family: ReplicationFamily): Promise<ShownStanding> {
@@ -206,12 +206,12 @@ export class SecondarySide implements SecondaryOwner {
     await onChanged()
   }
 
-  async sealCame(family: ReplicationFamily, sealed: Buffer): Promise<number> {
-    await this.#takeSeal(family, sealed)
-    return this.#parts.sealNumber()
+  async sealCame(family: ReplicationFamily, sealed: Buffer, instead: string): Promise<string> {
+    await this.#takeSeal(family, sealed, instead)
+    return this.#parts.sealId()
   }
 
-  async #takeSeal(family: ReplicationFamily, sealed: Buffer): Promise<void> {
+  async #takeSeal(family: ReplicationFamily, sealed: Buffer, instead: string): Promise<void> {
     const { view, follow, log } = this.#parts
     const { seed, context } = await view.transaction(async (tx) => ({
       seed: await tx.get(setPath(family, 'receiver')),
@@ -221,7 +221,7 @@ export class SecondarySide implements SecondaryOwner {
     let bundle: SealBundle | undefined
     try {
       bundle = openBundle(x25519Key(seed), sealed, context)
-      if (await follow(bundle)) log('info', 'The new shares of the primary open this server from now on')
+      if (await follow(bundle, instead)) log('info', 'The new shares of the primary open this server from now on')
     } catch (cause) {
       if (!(cause instanceof BundleRefused)) throw cause
       log('error', `The shares of the primary could not be taken over. ${cause.message}`, { reason: cause.reason })

@@ -12,13 +12,13 @@ import { holdOf } from './primary-side.ts'
 /** The waiting of one server. It waits for nobody until its records are read. */
 export function newSynchronousWrites(
   { world, log, store, links }: WritingParts,
-  seal: Pick<Seal, 'number'>,
+  seal: Pick<Seal, 'id'>,
 ): SynchronousWrites {
   return new SynchronousWrites({
     world,
     log: namedLog(log, 'replication'),
     lastIndex: () => lastIndex(store),
-    sealNumber: () => seal.number,
+    sealId: () => seal.id,
     settings: links?.synchronous ?? NOT_SYNCHRONOUS,
   })
 }

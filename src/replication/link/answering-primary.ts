@@ -79,7 +79,7 @@ export class AnsweringPrimary {
   async #serve(): Promise<never> {
     const { part, shown, onWelcome } = this.#parts
     const log = { epoch: 0, histories: [], applied: undefined, isParted: false, transfer: undefined, reach: undefined }
-    await greetPrimary(this.#parts, this.#link, part, { ...log, ...shown, sealNumber: 0 })
+    await greetPrimary(this.#parts, this.#link, part, { ...log, ...shown, sealId: '' })
     this.#isWelcome = true
     this.#heartbeat.start()
     onWelcome()

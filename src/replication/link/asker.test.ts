@@ -328,7 +328,7 @@ async function greeted(clusters: LinkedClusters, bundle: ActivationBundle) {
     addresses: [],
     apiAddress: '',
     receiver: RECEIVER,
-    sealNumber: 0,
+    sealId: '',
     instance: 0,
   }
   await clusters.time.until(messages.send(hello))

@@ -1,5 +1,6 @@
 // The secondary's end of a link that it follows by, from its greeting to its end.
 import { certificateFingerprint } from '../../crypto/signatures/certificate.ts'
+import { OneAtATime } from '../../lib/one-at-a-time.ts'
 import { StorageFull } from '../../storage/errors.ts'
 import { Tree } from '../../storage/log/tree.ts'
 import type { Message, MessageKind } from '../protocol/messages.ts'
@@ -58,6 +59,10 @@ export class FollowedPrimary {
   #sink: LogSink | undefined
   #applying: Promise<unknown> = Promise.resolve()
   #apiAddress = ''
+  /** Seals are taken over one by one, each in the place of the one before. */
+  readonly #seals = new OneAtATime()
+  /** Id of the seal that this cluster has. */
+  #sealId: string
   #isOver = false
   /** How often the primary was asked to write no more. */
   #drains = 0
@@ -68,6 +73,7 @@ export class FollowedPrimary {
     this.#parts = parts
     this.#link = link
     this.#address = address
+    this.#sealId = parts.standing.sealId
     this.#stopped.promise.catch(() => {})
     this.#heartbeat = new Heartbeat({
       link,
@@ -202,7 +208,7 @@ export class FollowedPrimary {
           void (message.certificate.length === 0 ? this.#trustCame(message) : this.#parts.renewal.came(message))
           break
         case 'seal-bundle':
-          void this.#sealCame(message)
+          void this.#seals.run(() => this.#sealCame(message))
           break
         case 'welcome':
           throw outOfPlace(message)
@@ -234,16 +240,15 @@ export class FollowedPrimary {
   async #sealCame({ sealed }: Message<'seal-bundle'>): Promise<void> {
     const { owner, part, log } = this.#parts
     const { family } = part().set
-    let number: number
     try {
-      number = await owner.sealCame(family, Buffer.from(sealed))
+      this.#sealId = await owner.sealCame(family, Buffer.from(sealed), this.#sealId)
     } catch (cause) {
       log('warn', 'The seal of the primary was not taken over', { family, why: (cause as Error).message })
       // It is sent again over the next link, and over this one no more: the shares of before would open this server.
       this.stop(cause as Error)
       return
     }
-    await this.#link.send({ kind: 'seal-kept', number }).catch((cause: Error) => this.stop(cause))
+    await this.#link.send({ kind: 'seal-kept', sealId: this.#sealId }).catch((cause: Error) => this.stop(cause))
   }
 
   /** What is not kept is told again over the next link; until then the authority of before is trusted. */

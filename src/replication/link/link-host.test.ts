@@ -245,7 +245,7 @@ test('a seal that was rekeyed comes to secondaries that are connected, and to ot
   const away = await clusters.follow('away')
   await clusters.untilSame(away)
   away.kill()
-  primary.owner.seal = { number: 2, content: Buffer.from('seal 2') }
+  primary.owner.seal = 'seal 2'
   primary.host.sealChanged()
   await clusters.time.pass(100)
   assert.deepEqual([s.owner.seals, away.owner.seals], [['seal 2'], []])
@@ -266,28 +266,28 @@ test('what a synchronous secondary has of the log and of the seal is told when i
   await clusters.time.pass(1_000)
   const index = await primary.store.lastIndex()
   const told = () => primary.owner.progress.splice(0).at(-1)
-  assert.deepEqual(told(), ['s', index, 1])
-  primary.owner.seal = { number: 2, content: Buffer.from('seal 2') }
+  assert.deepEqual(told(), ['s', index, 'seal 1'])
+  primary.owner.seal = 'seal 2'
   clusters.network.set('p', 's', { delayMs: 100 })
   primary.host.sealChanged()
   await clusters.time.pass(99)
-  assert.equal(told()?.[2] ?? 1, 1)
+  assert.equal(told()?.[2] ?? 'seal 1', 'seal 1')
   await clusters.time.pass(10)
-  assert.deepEqual(told(), ['s', index, 2])
+  assert.deepEqual(told(), ['s', index, 'seal 2'])
   s.kill()
   await clusters.time.pass(1_000)
-  assert.deepEqual(told(), ['s', undefined, 2])
-  s.owner.sealNumber = 1
+  assert.deepEqual(told(), ['s', undefined, 'seal 2'])
+  s.owner.sealId = 'seal 1'
   s.owner.takeFails = new StorageFull('The device of the data directory is full')
   await s.restart()
   await clusters.time.pass(1_000)
-  assert.deepEqual(primary.owner.progress.at(-1)?.[2], 1, 'its disk was put back')
+  assert.deepEqual(primary.owner.progress.at(-1)?.[2], 'seal 1', 'its disk was put back')
 })
 
 test('a seal that could not be stored comes again, though nothing else is written', async () => {
   const { clusters, primary, s } = await followed(18)
   s.owner.takeFails = new StorageFull('The device of the data directory is full')
-  primary.owner.seal = { number: 2, content: Buffer.from('seal 2') }
+  primary.owner.seal = 'seal 2'
   primary.host.sealChanged()
   await clusters.time.pass(1_000)
   assert.deepEqual([s.owner.seals, await idleReason(s)], [[], 'storage_full'])

@@ -300,8 +300,8 @@ export interface PrimaryOwner {
     arrival: Arrival,
     noted: { readonly acknowledged: number | undefined; readonly addresses: readonly string[]; readonly api: string },
   ): Promise<void>
-  /** The seal, sealed for this receiver; undefined if its number is not above `number`. */
-  sealFor(arrival: Arrival, receiver: { readonly key: Buffer; readonly number: number }): Promise<Buffer | undefined>
+  /** The seal, sealed for this receiver; undefined if `sealId` is its id. */
+  sealFor(arrival: Arrival, receiver: { readonly key: Buffer; readonly sealId: string }): Promise<Buffer | undefined>
   /** As the verbs of SourceKeeper. The name of a hold is made of the family and the id. */
   hold(arrival: Arrival, hold: Pick<LogHold, 'kind' | 'from'>): Promise<void>
   tree(): Promise<{ readonly index: number; readonly pages: readonly TreePage[] }>
@@ -336,8 +336,8 @@ export type FollowerStanding = SecondaryStanding & {
   readonly histories: readonly History[]
   /** Public half of the key that its primary seals for. */
   readonly receiver: Buffer
-  /** The number of its seal bundle; 0 if it has none. */
-  readonly sealNumber: number
+  /** The id of its seal. */
+  readonly sealId: string
   /** How often another cluster has taken over who this secondary is. */
   readonly instance: number
   /** Digest of what its filter lets it have, as it was told last; undefined: everything. */
@@ -366,10 +366,10 @@ export interface SecondaryOwner {
   /** All authorities of the set that are trusted from now on. Resolves when they are stored, durably. */
   trustCame(family: ReplicationFamily, trusted: readonly Buffer[]): Promise<void>
   /**
-   * The primary's seal after a rekey, sealed for the receiver of `standing`. Resolves with the number of the seal that
-   * this cluster has then, durably: one that cannot be taken over leaves the former one.
+   * The primary's seal, sealed for the receiver of `standing`, in the place of the one of this id. Resolves with the id
+   * of the seal that this cluster has then, durably: one that cannot be taken over leaves the former one.
    */
-  sealCame(family: ReplicationFamily, sealed: Buffer): Promise<number>
+  sealCame(family: ReplicationFamily, sealed: Buffer, instead: string): Promise<string>
   /** As the verbs of SinkKeeper. */
   take(family: ReplicationFamily, batch: SinkBatch): Promise<Adopted>
   ownTree(): Promise<readonly TreePage[]>

@@ -117,9 +117,9 @@ export class PrimaryEnd {
   }
 
   /** Only of those that writes wait for. */
-  #tellProgress({ peer, has, sealNumber }: ServedSecondary): void {
+  #tellProgress({ peer, has, sealId }: ServedSecondary): void {
     const isAwaited = this.#sets.get(keyOfSet(peer.set))?.synchronous?.includes(peer.id)
-    if (isAwaited) this.#progress.tell([peer.id, has, sealNumber])
+    if (isAwaited) this.#progress.tell([peer.id, has, sealId])
   }
 
   #remember(key: string, served: ServedSecondary): void {

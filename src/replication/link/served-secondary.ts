@@ -76,13 +76,13 @@ export class ServedSecondary implements ServedLink {
   #comparisons = 0
   /** Index up to which it surely has all; undefined in a copy or comparison, and while that is not known. */
   #has: number | undefined
-  /** Number of the seal that it has on its disk, by its own word. */
-  #sealNumber = 0
+  /** Id of the seal that it has on its disk, by its own word. */
+  #sealId = ''
   readonly #onProgress: () => void
 
   /**
    * `onAdmitted` is called when the secondary is known to be one that may follow, `onProgress` when `has` or
-   * `sealNumber` has changed.
+   * `sealId` has changed.
    */
   constructor(
     parts: PrimaryParts,
@@ -112,9 +112,9 @@ export class ServedSecondary implements ServedLink {
     return this.#isOver ? undefined : this.#has
   }
 
-  /** Number of the seal that it has on its disk: what it said last. */
-  get sealNumber(): number {
-    return this.#sealNumber
+  /** Id of the seal that it has on its disk: what it said last. */
+  get sealId(): string {
+    return this.#sealId
   }
 
   async run(): Promise<void> {
@@ -138,7 +138,7 @@ export class ServedSecondary implements ServedLink {
     this.#stop(new RefusedPeer(refusedMessage('replaced', sentence)))
   }
 
-  /** Asks whether there is a newer seal than the secondary has, and sends it. */
+  /** Asks whether there is another seal than the secondary has, and sends it. */
   sealChanged(): void {
     this.#seals?.due().catch((cause: Error) => this.#stop(cause))
   }
@@ -191,7 +191,7 @@ export class ServedSecondary implements ServedLink {
     // It may have been disconnected meanwhile.
     if (this.#cause !== undefined) throw this.#cause
     this.#admission = admission
-    this.#sealNumber = hello.sealNumber
+    this.#sealId = hello.sealId
     this.#whereabouts = { addresses: hello.addresses, apiAddress: hello.apiAddress }
     this.#onAdmitted()
     this.#isFormer(hello, admission.greeted)
@@ -237,7 +237,7 @@ export class ServedSecondary implements ServedLink {
     this.#rootAtMs = this.#noteAtMs
     this.#trustAtMs = this.#noteAtMs
     this.#heartbeat.start()
-    const news = () => sealNews(owner, arrival, { key: hello.receiver, number: this.#sealNumber })
+    const news = () => sealNews(owner, arrival, { key: hello.receiver, sealId: this.#sealId })
     this.#seals = new DueSender({ news, send })
     this.#trust = new TrustTelling({ owner, arrival, send })
     this.sealChanged()
@@ -267,8 +267,8 @@ export class ServedSecondary implements ServedLink {
     }
   }
 
-  #keptSeal({ number }: Message<'seal-kept'>): void {
-    this.#sealNumber = number
+  #keptSeal({ sealId }: Message<'seal-kept'>): void {
+    this.#sealId = sealId
     this.#onProgress()
   }
 

@@ -129,9 +129,9 @@ const MESSAGES = {
     reach: optional(fixed(DIGEST_BYTES)),
     addresses,
     apiAddress: text(MAX_ADDRESS_BYTES),
-    /** The X25519 key that keys are sealed for, and the number of the seal that it has (src/system/seal). */
+    /** The X25519 key that keys are sealed for, and the id of the seal that it has (src/system/seal). */
     receiver: fixed(RECEIVER_BYTES),
-    sealNumber: u64,
+    sealId: text(UUID_BYTES),
     /** How often another cluster has taken over who this secondary is. */
     instance: u64,
   }),
@@ -280,10 +280,10 @@ const MESSAGES = {
   }),
   /** From the secondary: it has stored that it trusts these authorities, by their fingerprints, and no other. */
   trusts: message(32, 1 * KIB, { fingerprints: list(fixed(DIGEST_BYTES), MAX_AUTHORITIES) }),
-  /** From the primary after a rekey: its seal, sealed for this secondary (src/system/seal/seal-bundle.ts). */
+  /** From the primary if it is another one: its seal, sealed for this secondary (src/system/seal/seal-bundle.ts). */
   'seal-bundle': message(20, 2 * MIB, { sealed: bytesUpTo(2 * MIB - 64) }),
-  /** From the secondary behind a seal bundle: the seal of this number is the one that it has, durably. */
-  'seal-kept': message(36, 16, { number: u64 }),
+  /** From the secondary behind a seal bundle: the seal of this id is the one that it has, durably. */
+  'seal-kept': message(36, 64, { sealId: text(UUID_BYTES) }),
   /** From a cluster that wants to be let in, first on a link for that. The primary answers with a welcome. */
   knock: message(24, 2 * KIB, {
     oldest: u16,

@@ -17,8 +17,8 @@ export type SynchronousState = 'in-step' | 'waiting' | 'away'
 /** The two clocks at one moment. */
 export type Moment = { readonly wallMs: number; readonly monotonicMs: number }
 
-/** How far a cluster has written: where its log ends for secondaries, and the number of its seal. */
-export type WriteMark = { readonly index: number; readonly seal: number }
+/** How far a cluster has written: where its log ends for secondaries, and the id of its seal. */
+export type WriteMark = { readonly index: number; readonly sealId: string }
 
 /** One that stands where the log ended so short a time ago soon has all: writes may wait for it again. */
 const NEAR_MS = 1_000
@@ -30,9 +30,9 @@ export class SynchronousSecondary {
   /** What it must have before it is in step. */
   #needs: number
   #has = 0
-  /** Numbers of the seal that is in force, and of the one that it says it has. */
-  #seal: number
-  #saysSeal = 0
+  /** Ids of the seal that is in force, and of the one that it says it has. */
+  #seal: string
+  #saysSeal: string | undefined
   #isLinked = false
   /** On the monotonic clock; undefined while there is a link that says what it has. */
   #awaySinceMs: number | undefined
@@ -51,7 +51,7 @@ export class SynchronousSecondary {
     this.#mode = isExpected ? 'together' : 'apart'
     this.#isMissed = !isExpected
     this.#needs = written.index
-    this.#seal = written.seal
+    this.#seal = written.sealId
     this.#awaySinceMs = monotonicMs
     this.#sinceMs = wallMs
     this.#shown = this.state
@@ -67,10 +67,9 @@ export class SynchronousSecondary {
     return this.#has
   }
 
-  /** Number of the seal that it has on its disk; 0 if that is none of this cluster. */
-  get hasSeal(): number {
-    // A former primary that was rekeyed alone has a seal of a number that this cluster did not reach: another one.
-    return this.#saysSeal <= this.#seal ? this.#saysSeal : 0
+  /** True if it has the seal that is in force on its disk. */
+  get hasSeal(): boolean {
+    return this.#saysSeal === this.#seal
   }
 
   get awaySinceMs(): number | undefined {
@@ -84,7 +83,7 @@ export class SynchronousSecondary {
 
   get state(): SynchronousState {
     if (this.#mode !== 'together') return 'away'
-    const hasAll = this.#has >= this.#needs && this.hasSeal === this.#seal
+    const hasAll = this.#has >= this.#needs && this.hasSeal
     return this.#isLinked && hasAll ? 'in-step' : 'waiting'
   }
 
@@ -93,19 +92,19 @@ export class SynchronousSecondary {
     return this.#sinceMs
   }
 
-  /** The seal of this number is in force from now on. */
-  rekeyed(seal: number, now: Moment): void {
-    this.#seal = seal
+  /** The seal of this id is in force from now on. */
+  rekeyed(sealId: string, now: Moment): void {
+    this.#seal = sealId
     this.#note(now)
   }
 
   /**
-   * A link says how far it has all, and the number of its seal. An index that is undefined: there is no link, or what
+   * A link says how far it has all, and the id of its seal. An index that is undefined: there is no link, or what
    * it has is not whole. Returns true if it was missed until now, and is in step.
    */
-  reported(index: number | undefined, seal: number, written: WriteMark, now: Moment): boolean {
-    this.#saysSeal = seal
-    this.#seal = written.seal
+  reported(index: number | undefined, sealId: string, written: WriteMark, now: Moment): boolean {
+    this.#saysSeal = sealId
+    this.#seal = written.sealId
     if (index === undefined) this.#left(now)
     else this.#isAt(index, written.index, now)
     const isBack = this.#isMissed && this.state === 'in-step'

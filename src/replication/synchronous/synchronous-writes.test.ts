@@ -16,7 +16,7 @@ function stage(settings: Partial<SynchronousSettings> = {}, expected: readonly s
     world: time,
     log: (level, message, fields = {}) => void lines.push(`${level} ${fields.secondary} ${message}`),
     lastIndex: () => last,
-    sealNumber: () => seal,
+    sealId: () => `seal ${seal}`,
     settings: { ids: ['b'], timeoutMs: TEN_S, ...settings },
   })
   writes.know(new Set(expected))
@@ -32,7 +32,7 @@ function stage(settings: Partial<SynchronousSettings> = {}, expected: readonly s
   const rekey = (): void => {
     const name = `seal ${++seal}`
     writes.rekeyed()
-    const confirmed = writes.confirmed(last, seal)
+    const confirmed = writes.confirmed(last, true)
     if (confirmed === undefined) outcomes.push(`${name} at once`)
     else void confirmed.then((is) => outcomes.push(`${name} ${is ? 'answered' : 'unknown'}`))
   }
@@ -47,22 +47,22 @@ function stage(settings: Partial<SynchronousSettings> = {}, expected: readonly s
 
 test('a write is answered when the secondary has it, and one word of it answers for all before', async () => {
   const { writes, write, told, states } = stage()
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   assert.deepEqual(states(), ['b in-step 1000'])
   write()
   write()
   write()
   assert.deepEqual([await told(), writes.waiting], [[], 3])
-  writes.reached([['b', 7, 1]])
+  writes.reached([['b', 7, 'seal 1']])
   assert.deepEqual([await told(), writes.waiting], [['6 answered', '7 answered'], 1])
-  writes.reached([['b', 8, 1]])
+  writes.reached([['b', 8, 'seal 1']])
   assert.deepEqual(await told(), ['8 answered'])
   assert.deepEqual(writes.counts, { confirmed: 3, alone: 0, unconfirmed: 0, waitedSeconds: 0 })
 })
 
 test('what the secondary has already is not waited for, and nobody waits where nobody is configured', async () => {
   const { writes } = stage()
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   assert.equal(writes.confirmed(5), undefined)
   const none = stage({ ids: [] }, [])
   assert.deepEqual([none.writes.mark(), none.writes.confirmed(9), none.time.waiting()], [undefined, undefined, []])
@@ -71,21 +71,21 @@ test('what the secondary has already is not waited for, and nobody waits where n
 test('of several secondaries the last one counts', async () => {
   const { writes, write, told } = stage({ ids: ['b', 'c'] }, ['b', 'c'])
   writes.reached([
-    ['b', 5, 1],
-    ['c', 5, 1],
+    ['b', 5, 'seal 1'],
+    ['c', 5, 'seal 1'],
   ])
   write()
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   assert.deepEqual(await told(), [])
-  writes.reached([['c', 6, 1]])
+  writes.reached([['c', 6, 'seal 1']])
   assert.deepEqual(await told(), ['6 answered'])
 })
 
 test('one that is away for as long as is set is not waited for, until it has all again', async () => {
   const { writes, write, told, time, states, logged } = stage()
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   await time.advance(1_000)
-  writes.reached([['b', undefined, 1]])
+  writes.reached([['b', undefined, 'seal 1']])
   assert.deepEqual(states(), ['b waiting 2000'])
   await time.advance(4_000)
   write()
@@ -98,7 +98,7 @@ test('one that is away for as long as is set is not waited for, until it has all
   write()
   assert.deepEqual(await told(), ['7 at once'])
   assert.deepEqual([writes.counts.alone, writes.counts.confirmed, time.waiting()], [2, 0, []])
-  writes.reached([['b', 7, 1]])
+  writes.reached([['b', 7, 'seal 1']])
   assert.deepEqual(states(), ['b in-step 12000'])
   assert.deepEqual(logged(), ['info b A synchronous secondary has all, and writes wait for it'])
   write()
@@ -107,13 +107,13 @@ test('one that is away for as long as is set is not waited for, until it has all
 
 test('one that is linked and confirms nothing is away when the first write has waited for so long', async () => {
   const { writes, write, told, time, states } = stage()
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   await time.advance(60_000)
   write()
   await time.advance(4_000)
   write()
   // It is slow, and not away.
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   assert.deepEqual(await told(), ['6 answered'])
   await time.advance(9_999)
   assert.deepEqual([await told(), states()], [[], ['b in-step 1000']])
@@ -127,25 +127,25 @@ test('one that comes back under load is waited for when it is near, and in step 
   logged()
   for (let each = 0; each < 100; each++) write()
   await told()
-  writes.reached([['b', 50, 1]])
+  writes.reached([['b', 50, 'seal 1']])
   assert.deepEqual(states(), ['b away 11000'])
   // It was where the log had ended, but that took it long.
   await time.advance(1_001)
   write()
-  writes.reached([['b', 105, 1]])
+  writes.reached([['b', 105, 'seal 1']])
   assert.deepEqual([await told(), states()], [['106 at once'], ['b away 11000']])
   write()
   await time.advance(1_000)
-  writes.reached([['b', 106, 1]])
+  writes.reached([['b', 106, 'seal 1']])
   assert.deepEqual([await told(), states()], [['107 at once'], ['b away 11000']])
   write()
   assert.deepEqual(await told(), [], 'it is waited for')
-  writes.reached([['b', 107, 1]])
+  writes.reached([['b', 107, 'seal 1']])
   assert.deepEqual(
     [states(), logged()],
     [['b in-step 13001'], ['info b A synchronous secondary has all, and writes wait for it']],
   )
-  writes.reached([['b', 108, 1]])
+  writes.reached([['b', 108, 'seal 1']])
   assert.deepEqual(await told(), ['108 answered'])
 })
 
@@ -155,30 +155,30 @@ test('one that is lost again on its way back is away as before, without another 
   logged()
   write()
   await told()
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   write()
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   write()
   assert.deepEqual(await told(), ['7 at once'])
-  writes.reached([['b', undefined, 1]])
+  writes.reached([['b', undefined, 'seal 1']])
   await time.advance(TEN_S)
   assert.deepEqual([await told(), states(), logged()], [['8 answered'], ['b away 11000'], []])
 })
 
 test('one that comes back with less than it had is in step only when it has all again', async () => {
   const { time, writes, write, told, states } = stage()
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   write()
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   assert.deepEqual([await told(), states()], [['6 answered'], ['b in-step 1000']])
   await time.advance(1_000)
-  writes.reached([['b', undefined, 1]])
+  writes.reached([['b', undefined, 'seal 1']])
   // Its disk was put back, to where the log was before this server was opened and to where it was after.
   for (const has of [3, 5]) {
-    writes.reached([['b', has, 1]])
+    writes.reached([['b', has, 'seal 1']])
     assert.deepEqual(states(), ['b waiting 2000'])
   }
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   assert.deepEqual(states(), ['b in-step 2000'])
 })
 
@@ -194,7 +194,7 @@ test('without a timeout writes wait, and are answered in the end that nobody kno
   assert.deepEqual(await told(), [])
   await time.advance(1)
   assert.deepEqual([await told(), states()], [['6 unknown'], ['b waiting 1000']])
-  writes.reached([['b', 7, 1]])
+  writes.reached([['b', 7, 'seal 1']])
   assert.deepEqual([await told(), states()], [['7 answered'], ['b in-step 60999']])
   assert.deepEqual(logged(), ['info b A synchronous secondary has all, and writes wait for it'])
   assert.equal(writes.counts.unconfirmed, 1)
@@ -204,11 +204,11 @@ test('after a start it is waited for once, and is in step when it has what was t
   const { writes, write, told, time, states } = stage()
   assert.deepEqual(states(), ['b waiting 1000'])
   write()
-  writes.reached([['b', 4, 1]])
+  writes.reached([['b', 4, 'seal 1']])
   assert.deepEqual([await told(), states()], [[], ['b waiting 1000']])
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   assert.deepEqual(states(), ['b in-step 1000'])
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   assert.deepEqual([await told(), time.waiting()], [['6 answered'], [TEN_S]])
 })
 
@@ -216,12 +216,12 @@ test('nothing waits for one that was never let in, nor while its first copy is r
   const { writes, write, told, time, states, logged } = stage({ timeoutMs: undefined }, [])
   write()
   assert.deepEqual([await told(), states(), time.waiting()], [['6 at once'], ['b unknown'], []])
-  writes.reached([['b', undefined, 1]])
+  writes.reached([['b', undefined, 'seal 1']])
   write()
   assert.deepEqual([await told(), states()], [['7 at once'], ['b away 1000']])
   await time.advance(TEN_S)
   assert.deepEqual(logged(), [])
-  writes.reached([['b', 7, 1]])
+  writes.reached([['b', 7, 'seal 1']])
   assert.deepEqual(states(), ['b in-step 11000'])
   write()
   assert.deepEqual(await told(), [])
@@ -229,7 +229,7 @@ test('nothing waits for one that was never let in, nor while its first copy is r
 
 test('one that is revoked is waited for no more, and one that is replaced only when it has all', async () => {
   const { writes, write, told, states } = stage({ timeoutMs: undefined })
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   write()
   writes.forget('b')
   assert.deepEqual([await told(), states()], [['6 answered'], ['b unknown']])
@@ -240,15 +240,15 @@ test('one that is revoked is waited for no more, and one that is replaced only w
 
 test('what is still said of one that was sent away counts for nothing until it has a new token', async () => {
   const { writes, write, told, states } = stage({ timeoutMs: undefined })
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   writes.forget('b')
-  writes.reached([['b', 5, 1]])
-  writes.reached([['b', undefined, 1]])
+  writes.reached([['b', 5, 'seal 1']])
+  writes.reached([['b', undefined, 'seal 1']])
   writes.know(new Set(['b']))
   write()
   assert.deepEqual([await told(), states()], [['6 at once'], ['b unknown']])
   writes.issued('b')
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   write()
   assert.deepEqual([await told(), states()], [[], ['b in-step 1000']])
 })
@@ -258,7 +258,7 @@ test('what becomes of the writes of a cluster that is no primary any more, nobod
   write()
   writes.know(undefined)
   assert.deepEqual([await told(), states(), writes.mark()], [['6 unknown'], [], undefined])
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   write()
   assert.deepEqual(await told(), ['7 at once'])
   await time.advance(TEN_S)
@@ -285,25 +285,29 @@ test('other settings hold at once: for a write that waits, and for who is waited
 
 test('new shares are answered when the secondary has them, and no other write waits for that', async () => {
   const { writes, write, rekey, told, states, time } = stage()
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   await time.advance(1_000)
   rekey()
   assert.deepEqual([await told(), states(), writes.waiting], [[], ['b waiting 2000'], 1])
   write()
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   assert.deepEqual([await told(), states()], [['6 answered'], ['b waiting 2000']])
   rekey()
   await time.advance(1_000)
-  writes.reached([['b', 6, 2]])
-  assert.deepEqual([await told(), states()], [['seal 2 answered'], ['b waiting 2000']])
-  writes.reached([['b', 6, 3]])
-  assert.deepEqual([await told(), states(), writes.waiting], [['seal 3 answered'], ['b in-step 3000'], 0])
+  // What is in force is another one by now.
+  writes.reached([['b', 6, 'seal 2']])
+  assert.deepEqual([await told(), states()], [[], ['b waiting 2000']])
+  writes.reached([['b', 6, 'seal 3']])
+  assert.deepEqual(
+    [await told(), states(), writes.waiting],
+    [['seal 2 answered', 'seal 3 answered'], ['b in-step 3000'], 0],
+  )
   assert.deepEqual(writes.counts, { confirmed: 3, alone: 0, unconfirmed: 0, waitedSeconds: 2 })
 })
 
 test('new shares go on without one that does not take them, which is not in step until it does', async () => {
   const { writes, write, rekey, told, states, time, logged } = stage()
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   rekey()
   await time.advance(TEN_S - 1)
   assert.deepEqual(await told(), [])
@@ -311,13 +315,13 @@ test('new shares go on without one that does not take them, which is not in step
   assert.deepEqual([await told(), states()], [['seal 2 answered'], ['b away 11000']])
   assert.equal(logged().length, 1)
   // It has the log, which writes wait for again.
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   assert.deepEqual([states(), logged()], [['b waiting 11000'], []])
   write()
   assert.deepEqual(await told(), [])
-  writes.reached([['b', 6, 1]])
+  writes.reached([['b', 6, 'seal 1']])
   assert.deepEqual([await told(), states()], [['6 answered'], ['b waiting 11000']])
-  writes.reached([['b', 6, 2]])
+  writes.reached([['b', 6, 'seal 2']])
   assert.deepEqual(
     [states(), logged()],
     [['b in-step 11000'], ['info b A synchronous secondary has all, and writes wait for it']],
@@ -326,17 +330,17 @@ test('new shares go on without one that does not take them, which is not in step
 
 test('without a timeout new shares are answered in the end that nobody knows', async () => {
   const { writes, rekey, told, states, time } = stage({ timeoutMs: undefined })
-  writes.reached([['b', undefined, 1]])
+  writes.reached([['b', undefined, 'seal 1']])
   rekey()
   await time.advance(49_999)
   assert.deepEqual(await told(), [])
   await time.advance(1)
   assert.deepEqual([await told(), states(), time.waiting()], [['seal 2 unknown'], ['b waiting 1000'], []])
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   assert.deepEqual(states(), ['b waiting 1000'])
-  writes.reached([['b', undefined, 2]])
+  writes.reached([['b', undefined, 'seal 2']])
   assert.deepEqual(states(), ['b waiting 1000'])
-  writes.reached([['b', 5, 2]])
+  writes.reached([['b', 5, 'seal 2']])
   assert.deepEqual(states(), ['b in-step 51000'])
   writes.know(undefined)
   assert.deepEqual(states(), [])
@@ -344,7 +348,7 @@ test('without a timeout new shares are answered in the end that nobody knows', a
 
 test('new shares of a cluster that is no primary any more, nobody knows of', async () => {
   const { writes, rekey, told } = stage()
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   rekey()
   writes.know(undefined)
   assert.deepEqual([await told(), writes.waiting], [['seal 2 unknown'], 0])
@@ -352,10 +356,10 @@ test('new shares of a cluster that is no primary any more, nobody knows of', asy
 
 test('the seal of a former primary that was rekeyed alone counts for nothing', async () => {
   const { writes, rekey, told, states, time } = stage()
-  writes.reached([['b', 5, 2]])
+  writes.reached([['b', 5, 'seal 2']])
   assert.deepEqual(states(), ['b waiting 1000'])
   await time.advance(1_000)
-  writes.reached([['b', 5, 1]])
+  writes.reached([['b', 5, 'seal 1']])
   assert.deepEqual([await told(), states()], [[], ['b in-step 2000']])
   rekey()
   assert.deepEqual(await told(), [])

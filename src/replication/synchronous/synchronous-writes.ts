@@ -13,16 +13,16 @@ export type SynchronousParts = {
   readonly log: Log
   /** Index of the last change that secondaries for disaster recovery get; undefined while no store is open. */
   readonly lastIndex: () => number | undefined
-  /** Number of the seal that is in force. */
-  readonly sealNumber: () => number
+  /** Id of the seal that is in force. */
+  readonly sealId: () => string
   readonly settings: SynchronousSettings
 }
 
 /**
- * How far a secondary has all, and the number of the seal that it has. An index that is undefined: it is away, or what
+ * How far a secondary has all, and the id of the seal that it has. An index that is undefined: it is away, or what
  * it has is not whole.
  */
-export type SecondaryProgress = readonly [id: string, index: number | undefined, seal: number]
+export type SecondaryProgress = readonly [id: string, index: number | undefined, sealId: string]
 
 /** A secondary, as status shows it. */
 export type SynchronousTold = {
@@ -33,10 +33,12 @@ export type SynchronousTold = {
   readonly sinceMs: number | undefined
 }
 
-/** `seal` is 0 for what changed no seal. */
-type Waiter = WriteMark & { readonly atMs: number; readonly settle: (isConfirmed: boolean) => void }
+/** What is waited for, or what there is: the log up to `index`, and the seal that is in force. */
+type Extent = { readonly index: number; readonly hasSeal: boolean }
 
-const isIn = ({ index, seal }: WriteMark, has: WriteMark): boolean => index <= has.index && seal <= has.seal
+type Waiter = Extent & { readonly atMs: number; readonly settle: (isConfirmed: boolean) => void }
+
+const isIn = (wanted: Extent, has: Extent): boolean => wanted.index <= has.index && (has.hasSeal || !wanted.hasSeal)
 
 /** The writes of one server that wait. */
 export class SynchronousWrites {
@@ -119,17 +121,17 @@ export class SynchronousWrites {
 
   /** The seal was rekeyed. */
   rekeyed(): void {
-    for (const each of this.#secondaries.values()) each.rekeyed(this.#parts.sealNumber(), this.#now)
+    for (const each of this.#secondaries.values()) each.rekeyed(this.#parts.sealId(), this.#now)
   }
 
   /** Links say how far secondaries have all. */
   reached(progress: readonly SecondaryProgress[]): void {
     const written = this.#isOn ? this.#written : undefined
     if (written === undefined) return
-    for (const [id, index, seal] of progress) {
+    for (const [id, index, sealId] of progress) {
       // The settings may have changed since.
       if (!this.ids.includes(id) || this.#sentAway.has(id)) continue
-      const isBack = (this.#secondaries.get(id) ?? this.#add(id, false)).reported(index, seal, written, this.#now)
+      const isBack = (this.#secondaries.get(id) ?? this.#add(id, false)).reported(index, sealId, written, this.#now)
       if (isBack) this.#parts.log('info', 'A synchronous secondary has all, and writes wait for it', { secondary: id })
     }
     this.#wake()
@@ -141,27 +143,27 @@ export class SynchronousWrites {
   }
 
   /**
-   * Waits until all secondaries that are not away have the log up to this index, and the seal of this number, which is
-   * 0 for what changed none. False: that is not known, and will not be soon. Undefined: there is nothing to wait for.
+   * Waits until all secondaries that are not away have the log up to this index, and the seal that is in force if that
+   * was changed. False: that is not known, and will not be soon. Undefined: there is nothing to wait for.
    */
-  confirmed(index: number, seal = 0): Promise<boolean> | undefined {
-    const wanted = { index, seal }
+  confirmed(index: number, isRekeyed = false): Promise<boolean> | undefined {
+    const wanted = { index, hasSeal: isRekeyed }
     if (!this.#isOn || isIn(wanted, this.#awaitedHave)) {
       if (this.#isOn && !this.#allHave(wanted)) this.counts.alone++
       return undefined
     }
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const line = seal === 0 ? this.#waiting : this.#waitingForSeal
+    const line = isRekeyed ? this.#waitingForSeal : this.#waiting
     // What is waited for may have been read before what the last one waits for.
     const inOrder = Math.max(index, line.at(-1)?.index ?? 0)
-    line.push({ index: inOrder, seal, atMs: this.#now.monotonicMs, settle: resolve })
+    line.push({ index: inOrder, hasSeal: isRekeyed, atMs: this.#now.monotonicMs, settle: resolve })
     this.#plan()
     return promise
   }
 
   get #written(): WriteMark | undefined {
     const index = this.#parts.lastIndex()
-    return index === undefined ? undefined : { index, seal: this.#parts.sealNumber() }
+    return index === undefined ? undefined : { index, sealId: this.#parts.sealId() }
   }
 
   get #now(): Moment {
@@ -170,20 +172,20 @@ export class SynchronousWrites {
   }
 
   /** What all that are waited for have. */
-  get #awaitedHave(): WriteMark {
+  get #awaitedHave(): Extent {
     const awaited = [...this.#secondaries.values()].filter(({ isAwaited }) => isAwaited)
     return {
       index: Math.min(...awaited.map(({ has }) => has)),
-      seal: Math.min(...awaited.map(({ hasSeal }) => hasSeal)),
+      hasSeal: awaited.every(({ hasSeal }) => hasSeal),
     }
   }
 
-  #allHave(wanted: WriteMark): boolean {
-    return this.#secondaries.values().every(({ has, hasSeal }) => isIn(wanted, { index: has, seal: hasSeal }))
+  #allHave(wanted: Extent): boolean {
+    return this.#secondaries.values().every(({ has, hasSeal }) => isIn(wanted, { index: has, hasSeal }))
   }
 
   #add(id: string, isExpected: boolean): SynchronousSecondary {
-    const written = this.#written ?? { index: 0, seal: this.#parts.sealNumber() }
+    const written = this.#written ?? { index: 0, sealId: this.#parts.sealId() }
     const added = new SynchronousSecondary(id, isExpected, written, this.#now)
     this.#secondaries.set(id, added)
     return added
@@ -206,9 +208,9 @@ export class SynchronousWrites {
   #settle(waiters: readonly Waiter[], isConfirmed: boolean): void {
     if (waiters.length === 0) return
     const { monotonicMs } = this.#now
-    for (const { index, seal, atMs, settle } of waiters) {
+    for (const { atMs, settle, ...wanted } of waiters) {
       if (!isConfirmed) this.counts.unconfirmed++
-      else if (this.#allHave({ index, seal })) this.counts.confirmed++
+      else if (this.#allHave(wanted)) this.counts.confirmed++
       else this.counts.alone++
       this.counts.waitedSeconds += (monotonicMs - atMs) / 1_000
       settle(isConfirmed)
@@ -219,7 +221,7 @@ export class SynchronousWrites {
   #dueOf(secondary: SynchronousSecondary): number {
     const { timeoutMs } = this.#settings
     if (!secondary.isAwaited || (timeoutMs === undefined && secondary.isMissed)) return Infinity
-    const has = { index: secondary.has, seal: secondary.hasSeal }
+    const has = { index: secondary.has, hasSeal: secondary.hasSeal }
     const unconfirmed = this.#lines.map((line) => line.find((each) => !isIn(each, has))?.atMs ?? Infinity)
     return Math.min(secondary.awaySinceMs ?? Infinity, ...unconfirmed) + (timeoutMs ?? DEFAULT_TIMEOUT_MS)
   }

@@ -23,10 +23,11 @@ const random = new SeededRandom(18)
 const ROOT = random.bytes(32)
 const SHARED = random.bytes(32)
 const record = sealedRecord(random, ROOT_KEY, importSecret(SHARED), ROOT)
+const ID = '0d3f9b64-2a55-4c1c-9d0e-6f1f6d2b7a10'
 const BACKUP = { nonce: 'n', keys: { AB12: ['00', 'ff'], CD34: ['11'] } }
 
 const shamir = (): SealBundle => ({
-  number: 7,
+  id: ID,
   type: 'shamir',
   shareConfig: { shares: 5, threshold: 3 },
   rootKey: new Secret(ROOT),
@@ -35,7 +36,7 @@ const shamir = (): SealBundle => ({
 })
 const withRecovery = (): SealBundle => ({
   ...shamir(),
-  number: Number.MAX_SAFE_INTEGER,
+  id: '',
   type: 'static',
   shareConfig: { shares: 255, threshold: 255 },
   proof: { kind: 'key', key: new Secret(SHARED) },
@@ -59,7 +60,9 @@ const refused = (bytes: Buffer): BundleRefused => {
   throw new assert.AssertionError({ message: 'The bundle was read' })
 }
 
-const PROOF_LENGTH_AT = 44
+/** Behind the id. */
+const TYPE_AT = 2 + ID.length
+const PROOF_LENGTH_AT = TYPE_AT + 35
 const changed = (bytes: Buffer, at: number, to: number): Buffer => {
   const copy = Buffer.from(bytes)
   copy.writeUInt8(to, at)
@@ -95,10 +98,7 @@ for (const [name, make] of Object.entries({ shamir, withRecovery })) {
 
 test('S9: the layout of a seal bundle is the one that is drawn', () => {
   const encoded = encodeBundle(withRecovery())
-  const head = Buffer.from(
-    `01001fffffffffffff02ffff${ROOT.toString('hex')}0020${SHARED.toString('hex')}00000000`,
-    'hex',
-  )
+  const head = Buffer.from(`010002ffff${ROOT.toString('hex')}0020${SHARED.toString('hex')}00000000`, 'hex')
   assert.deepEqual(encoded, head)
 })
 
@@ -106,24 +106,20 @@ test('S9: what a newer program may have made is told apart from what is damaged'
   const encoded = encodeBundle(shamir())
   const reasons = {
     format: refused(changed(encoded, 0, 2)).reason,
-    type: refused(changed(encoded, 9, 3)).reason,
-    'type zero': refused(changed(encoded, 9, 0)).reason,
+    type: refused(changed(encoded, TYPE_AT, 3)).reason,
+    'type zero': refused(changed(encoded, TYPE_AT, 0)).reason,
     proof: refused(changed(encoded, PROOF_LENGTH_AT + 2, 3)).reason,
   }
   assert.deepEqual(new Set(Object.values(reasons)), new Set(['version']))
 })
 
-test('S9: numbers, lengths and proofs out of bounds are damaged', () => {
+test('S9: ids, numbers, lengths and proofs out of bounds are damaged', () => {
   const encoded = encodeBundle(shamir())
-  const zero = Buffer.from(encoded)
-  zero.fill(0, 1, 9)
-  const far = Buffer.from(encoded)
-  far.fill(255, 1, 9)
-  assert.match(refused(zero).message, /number is below 1/)
-  assert.match(refused(far).message, /beyond 2\^53/)
-  assert.match(refused(changed(encoded, 11, 0)).message, /threshold does not fit/)
-  assert.match(refused(changed(encoded, 11, 6)).message, /threshold does not fit/)
-  assert.match(refused(changed(encoded, 10, 0)).message, /threshold does not fit/)
+  assert.match(refused(changed(encoded, 1, ID.length - 1)).message, /id is no UUID/)
+  assert.match(refused(changed(encoded, 2, 0xe9)).message, /id is no UUID/)
+  assert.match(refused(changed(encoded, TYPE_AT + 2, 0)).message, /threshold does not fit/)
+  assert.match(refused(changed(encoded, TYPE_AT + 2, 6)).message, /threshold does not fit/)
+  assert.match(refused(changed(encoded, TYPE_AT + 1, 0)).message, /threshold does not fit/)
   const longProof = Buffer.from(encoded)
   longProof.writeUInt16BE(MAX_PROOF_BYTES + 1, PROOF_LENGTH_AT)
   assert.match(refused(longProof).message, /proof is above 1024 bytes/)
@@ -136,7 +132,7 @@ test('S9: numbers, lengths and proofs out of bounds are damaged', () => {
   // The record of a root key, of term 0.
   assert.equal(refused(changed(encoded, PROOF_LENGTH_AT + 3 + 4, 1)).reason, 'damaged')
   // Whoever has unseal shares keeps no key that they give.
-  assert.match(refused(changed(encodeBundle(withRecovery()), 9, 1)).message, /proof does not go with its type/)
+  assert.match(refused(changed(encodeBundle(withRecovery()), 2, 1)).message, /proof does not go with its type/)
 })
 
 test('S9: the backup of 255 shares for the longest OpenPGP keys fits', () => {

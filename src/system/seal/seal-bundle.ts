@@ -1,7 +1,7 @@
 // The seal of a cluster as another cluster of its set gets it: at activation, and with each rekey. With it the receiver
 // opens all data of the set, so it is as secret as the root key. It travels sealed for one receiver (hpke.ts).
 //
-//   bundle   format u8 = 1 | number u64 | type u8 (1 shamir, 2 static) | shares u8 | threshold u8 | root key 32
+//   bundle   format u8 = 1 | id length u8 | id | type u8 (1 shamir, 2 static) | shares u8 | threshold u8 | root key 32
 //            | proof length u16 | proof (share-proof.ts) | backup length u32 | backup (shares-backup.ts; empty: none)
 import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
 import { hpkeOpen, hpkeSeal, X25519_BYTES, type X25519Key } from '../../crypto/primitives/hpke.ts'
@@ -12,7 +12,7 @@ import type { Random } from '../../lib/world.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import { RecordReader } from '../../storage/log/record-reader.ts'
 import { SHARED_KEY_BYTES, type ShareConfig } from './key-shares.ts'
-import { FIRST_NUMBER } from './seal-config.ts'
+import { isSealId, SEAL_ID_BYTES } from './seal-config.ts'
 import { decodeProof, encodeProof, isKnownProof, type ShareProof, wipeProof } from './share-proof.ts'
 import { SHARES_BACKUP, type SharesBackup } from './shares-backup.ts'
 
@@ -20,8 +20,8 @@ import { SHARES_BACKUP, type SharesBackup } from './shares-backup.ts'
  * The seal of a primary. Its secrets print as nothing. Its holder calls `wipeBundle` when it is done with it.
  */
 export type SealBundle = {
-  /** Grows with each rekey of the primary: of two bundles of one primary the larger number is the newer. */
-  readonly number: number
+  /** Names its shares (seal-config.ts). */
+  readonly id: string
   /** The primary's seal. With 'static' the shares are those of its recovery key. */
   readonly type: 'shamir' | 'static'
   readonly shareConfig: ShareConfig
@@ -49,18 +49,19 @@ const ROOT_KEY_BYTES = 32
 export const MAX_PROOF_BYTES = 1024
 /** 255 shares, each for an RSA key of 8,192 bits (pgp.ts), in hexadecimal: some 620 KiB. */
 export const MAX_BACKUP_BYTES = 1024 * 1024
-const HEAD_BYTES = 1 + 8 + 1 + 1 + 1 + ROOT_KEY_BYTES + 2 + 4
+const HEAD_BYTES = 1 + 1 + 1 + 1 + 1 + ROOT_KEY_BYTES + 2 + 4
 /** Longest encoded bundle. */
-export const MAX_BUNDLE_BYTES = HEAD_BYTES + MAX_PROOF_BYTES + MAX_BACKUP_BYTES
+export const MAX_BUNDLE_BYTES = HEAD_BYTES + SEAL_ID_BYTES + MAX_PROOF_BYTES + MAX_BACKUP_BYTES
 const DOMAIN = Buffer.from('keywright seal bundle\0')
 
 /** The bundle's bytes; the caller wipes them. */
-export function encodeBundle({ number, type, shareConfig, rootKey, proof, backup }: SealBundle): Buffer {
+export function encodeBundle({ id, type, shareConfig, rootKey, proof, backup }: SealBundle): Buffer {
   const proofBytes = encodeProof(proof)
   const backupBytes = backup === undefined ? Buffer.alloc(0) : SHARES_BACKUP.encode(backup)
-  const out = secretBytes(HEAD_BYTES + proofBytes.length + backupBytes.length)
+  const out = secretBytes(HEAD_BYTES + id.length + proofBytes.length + backupBytes.length)
   let at = out.writeUInt8(FORMAT)
-  at = out.writeBigUInt64BE(BigInt(number), at)
+  at = out.writeUInt8(id.length, at)
+  at += out.write(id, at, 'latin1')
   at = out.writeUInt8(TYPES.indexOf(type) + 1, at)
   at = out.writeUInt8(shareConfig.shares, at)
   at = out.writeUInt8(shareConfig.threshold, at)
@@ -89,8 +90,8 @@ export function decodeBundle(bytes: Buffer): SealBundle {
 
 function readBundle(reader: RecordReader): SealBundle {
   reader.u8('format')
-  const number = reader.u64('number')
-  if (number < FIRST_NUMBER) throw reader.fault('its number is below 1')
+  const id = reader.bytes(reader.u8('length of the id'), 'id').toString('latin1')
+  if (id !== '' && !isSealId(id)) throw reader.fault('its id is no UUID')
   const type = TYPES[reader.u8('type') - 1]
   if (type === undefined) throw new BundleRefused('version', 'The seal bundle names an unknown type of seal')
   const shareConfig = { shares: reader.u8('shares'), threshold: reader.u8('threshold') }
@@ -102,7 +103,7 @@ function readBundle(reader: RecordReader): SealBundle {
   if (!reader.atEnd) throw reader.fault('something follows it')
   // Secrets are copied last, so that no error leaves one behind.
   const proof = decodeProof(proofBytes)
-  return { number, type, shareConfig, rootKey: new Secret(rootKey), proof, backup }
+  return { id, type, shareConfig, rootKey: new Secret(rootKey), proof, backup }
 }
 
 function readProof(reader: RecordReader, type: SealBundle['type']): Buffer {

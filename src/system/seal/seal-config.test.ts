@@ -4,11 +4,12 @@ import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import { decodeSealConfig, encodeSealConfig, type SealConfig } from './seal-config.ts'
 
+const ID = '0d3f9b64-2a55-4c1c-9d0e-6f1f6d2b7a10'
 const good: readonly SealConfig[] = [
-  { shares: 1, threshold: 1, number: 1 },
-  { shares: MAX_SHARES, threshold: MAX_SHARES, number: Number.MAX_SAFE_INTEGER },
-  { shares: 3, threshold: 2, keyId: 'a', number: 2 },
-  { shares: 1, threshold: 1, keyId: '', number: 1 },
+  { shares: 1, threshold: 1, id: '' },
+  { shares: MAX_SHARES, threshold: MAX_SHARES, id: ID },
+  { shares: 3, threshold: 2, keyId: 'a', id: ID },
+  { shares: 1, threshold: 1, keyId: '', id: ID },
 ]
 for (const config of good) {
   test(`the seal configuration ${JSON.stringify(config)} is read as it was written`, () => {
@@ -16,9 +17,9 @@ for (const config of good) {
   })
 }
 
-test('S9: a seal configuration from before shares had numbers has the first', () => {
-  const { number } = decodeSealConfig(Buffer.from('{"format":1,"type":"shamir","shares":3,"threshold":2}'))
-  assert.equal(number, 1)
+test('S9: shares of a store that a first release made have no id', () => {
+  const { id } = decodeSealConfig(Buffer.from('{"format":1,"type":"shamir","shares":3,"threshold":2}'))
+  assert.equal(id, '')
 })
 
 const SHAMIR = { format: 1, type: 'shamir', shares: 3, threshold: 2 }
@@ -37,9 +38,10 @@ const bad = [
   { ...SHAMIR, threshold: -1 },
   { ...SHAMIR, threshold: 4 },
   { ...SHAMIR, shares: MAX_SHARES + 1 },
-  { ...SHAMIR, number: 0 },
-  { ...SHAMIR, number: 1.5 },
-  { ...SHAMIR, number: '2' },
+  { ...SHAMIR, id: 2 },
+  { ...SHAMIR, id: '' },
+  { ...SHAMIR, id: `${ID}0` },
+  { ...SHAMIR, id: 'é'.repeat(36) },
   [SHAMIR],
   null,
 ]

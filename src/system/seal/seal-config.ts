@@ -3,12 +3,12 @@
 //   root/core/seal-config   JSON in clear: {"format":1,"type":"shamir","shares":n,"threshold":t}, or
 //                           {"format":1,"type":"static","keyId":id,"shares":n,"threshold":t}
 //
-// With a static seal the shares are those of the recovery key. `number` counts the rekeys from 1 on, so that clusters
-// of one set know whose shares are newer; 1 is not written. The record is in clear, because it is read while sealed. So
-// an attacker with access to the store can change it without a key; it must never open anything by itself.
+// With a static seal the shares are those of the recovery key. `id` names them, so that clusters of one set know
+// whether they have the same; stores of the first releases have none. The record is in clear, because it is read while
+// sealed. So an attacker with access to the store can change it without a key; it must never open anything by itself.
 
 import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
-import { integer, oneOf, optional, text } from '../../lib/member-kinds.ts'
+import { checked, integer, oneOf, optional, text } from '../../lib/member-kinds.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import { storedRecord } from '../../storage/stored-record.ts'
 import type { ShareConfig } from './key-shares.ts'
@@ -16,15 +16,18 @@ import type { ShareConfig } from './key-shares.ts'
 /** Where the configuration of the seal is stored, in clear. */
 export const SEAL_CONFIG = 'root/core/seal-config'
 
-/** The number of the shares that an initialisation makes. */
-export const FIRST_NUMBER = 1
+/** Bytes of an id of shares. */
+export const SEAL_ID_BYTES = 36
+
+/** True for a UUID, which names shares. */
+export const isSealId = (text: string): boolean => /^[0-9a-f-]{36}$/.test(text)
 
 /** How the server is unsealed, and how its shares are split. */
 export type SealConfig = ShareConfig & {
   /** Id of the static key that opens; undefined if shares do. */
   readonly keyId?: string
-  /** Grows by one with each rekey. */
-  readonly number: number
+  /** Another one with each rekey: a UUID, or empty for shares that a first release made. */
+  readonly id: string
 }
 
 /** The members of the record; `decodeSealConfig` checks what holds between them. */
@@ -33,21 +36,21 @@ export const SEAL_CONFIG_RECORD = storedRecord('The seal configuration at root/c
   keyId: optional(text),
   shares: integer({ min: 1, max: MAX_SHARES }),
   threshold: integer({ min: 1, max: MAX_SHARES }),
-  number: optional(integer({ min: FIRST_NUMBER })),
+  id: optional(checked(text, isSealId)),
 })
 
 /** Returns the stored form; the type follows from `keyId`. */
-export function encodeSealConfig({ shares, threshold, keyId, number }: SealConfig): Buffer {
+export function encodeSealConfig({ shares, threshold, keyId, id }: SealConfig): Buffer {
   const type = keyId === undefined ? ({ type: 'shamir' } as const) : ({ type: 'static', keyId } as const)
-  return SEAL_CONFIG_RECORD.encode({ ...type, shares, threshold, ...(number === FIRST_NUMBER ? {} : { number }) })
+  return SEAL_CONFIG_RECORD.encode({ ...type, shares, threshold, ...(id === '' ? {} : { id }) })
 }
 
 /** Reads the stored form. @throws StorageCorrupt, also for numbers of shares that no store is ever made with */
 export function decodeSealConfig(bytes: Buffer): SealConfig {
-  const { type, keyId, shares, threshold, number = FIRST_NUMBER } = SEAL_CONFIG_RECORD.decode(bytes)
+  const { type, keyId, shares, threshold, id = '' } = SEAL_CONFIG_RECORD.decode(bytes)
   if (threshold > shares)
     throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} has a "threshold" above its "shares"`)
   if ((type === 'static') !== (keyId !== undefined))
     throw new StorageCorrupt(`The seal configuration at ${SEAL_CONFIG} has a "keyId" that does not go with its "type"`)
-  return { shares, threshold, number, ...(keyId === undefined ? {} : { keyId }) }
+  return { shares, threshold, id, ...(keyId === undefined ? {} : { keyId }) }
 }

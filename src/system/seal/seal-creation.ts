@@ -9,7 +9,7 @@ import { DATA_KEY_BYTES, encodeKeyring, firstKeyring } from '../../storage/keyri
 import { sealedTransaction } from '../../storage/sealed-storage.ts'
 import { SHARED_KEY_BYTES, type ShareConfig, splitKey, wipeAll } from './key-shares.ts'
 import { encodeKeyUse, firstUses, KEY_USE } from './key-use.ts'
-import { encodeSealConfig, FIRST_NUMBER, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
+import { encodeSealConfig, SEAL_CONFIG, type SealConfig } from './seal-config.ts'
 import { CLUSTER, type Cluster, KEYRING, putRecord, RECOVERY_KEY, ROOT_KEY, SEAL_FOLDER } from './seal-records.ts'
 
 /** Root key and leaf key: AES-256 and HMAC-SHA-256. */
@@ -47,7 +47,7 @@ export async function createSeal(
     id: random.uuid(),
   }
   const shares = splitKey(sharedKey, shareConfig, random)
-  const config = { ...shareConfig, number: FIRST_NUMBER, ...(auto === undefined ? {} : { keyId: auto.keyId }) }
+  const config = { ...shareConfig, id: random.uuid(), ...(auto === undefined ? {} : { keyId: auto.keyId }) }
   try {
     store.setLeafKey(leafKey)
     await store.transaction(async (tx) => {

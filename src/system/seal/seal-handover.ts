@@ -31,7 +31,7 @@ export type Handover = {
 
 /** The seal of the cluster whose store `reader` reads; the caller wipes the bundle. @throws StorageCorrupt */
 export async function bundleOf(reader: Gets, rootKey: KeyObject, barrier: Barrier): Promise<SealBundle> {
-  const { keyId, number, shares, threshold } = decodeSealConfig(await readRecord(reader, SEAL_CONFIG))
+  const { keyId, id, shares, threshold } = decodeSealConfig(await readRecord(reader, SEAL_CONFIG))
   const type = keyId === undefined ? 'shamir' : 'static'
   const name = BACKUP_NAMES[type === 'shamir' ? 'unseal key' : 'recovery key']
   const backup = await backupOf(reader, SEAL_FOLDER + name, barrier)
@@ -40,7 +40,7 @@ export async function bundleOf(reader: Gets, rootKey: KeyObject, barrier: Barrie
   const bytes = exportSecret(rootKey)
   const secret = new Secret(bytes)
   bytes.fill(0)
-  return { number, type, shareConfig: { shares, threshold }, rootKey: secret, proof, backup }
+  return { id, type, shareConfig: { shares, threshold }, rootKey: secret, proof, backup }
 }
 
 async function proofOf(reader: Gets, rootKey: KeyObject, type: SealBundle['type']): Promise<ShareProof> {
@@ -68,10 +68,10 @@ async function backupOf(reader: Gets, key: string, barrier: Barrier): Promise<Sh
  * under the keyring that stands beside it.
  */
 export function handoverTo(own: OwnKey | undefined, bundle: SealBundle, barrier: Barrier, random: Random): Handover {
-  const { number, shareConfig, proof, backup } = bundle
+  const { id, shareConfig, proof, backup } = bundle
   const rootKey = importSecret(bundle.rootKey.reveal())
   const { shares, threshold } = shareConfig
-  const config: SealConfig = { shares, threshold, number, ...(own === undefined ? {} : { keyId: own.keyId }) }
+  const config: SealConfig = { shares, threshold, id, ...(own === undefined ? {} : { keyId: own.keyId }) }
   const openedBy =
     own === undefined
       ? openedByShares(proof, rootKey, random)

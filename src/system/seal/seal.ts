@@ -61,9 +61,6 @@ export type KeyKeeper = {
   readonly opened: (key: Buffer) => void
 }
 
-/** Which bundles are taken over: those with newer shares, or those of another primary as well. */
-export type FollowedBundle = 'newer' | 'any'
-
 /** The seal of one store, and the root key while it is open. */
 export class Seal {
   readonly #store: Store
@@ -137,9 +134,9 @@ export class Seal {
     return this.#requireConfig()
   }
 
-  /** Number of the present shares, which grows with each rekey. @throws Refusal before the initialisation */
-  get number(): number {
-    return this.#requireConfig().number
+  /** Names the present shares: another one with each rekey. @throws Refusal before the initialisation */
+  get id(): string {
+    return this.#requireConfig().id
   }
 
   #requireConfig(): SealConfig {
@@ -328,7 +325,7 @@ export class Seal {
     const rootKey = exportSecret(this.rootKey)
     const before = this.#requireConfig()
     const { shares, threshold } = shareConfig
-    const config = { ...before, shares, threshold, number: before.number + 1 }
+    const config = { ...before, shares, threshold, id: this.#world.random.uuid() }
     const keeper = this.hasRecoveryKey ? undefined : this.#keeper
     try {
       // Before the commit: after it the kept key would open nothing.
@@ -372,23 +369,24 @@ export class Seal {
   }
 
   /**
-   * Takes over the shares after a rekey of the primary; the server stays open. Returns false, and changes nothing, for
-   * a bundle that is not newer than what is stored, unless `which` says that it is of another primary.
+   * Takes over the shares of the primary; the server stays open. `instead` is the id of those that they are to take the
+   * place of. If others are stored meanwhile, or those of the bundle are, returns false and changes nothing: a bundle
+   * that comes late would bring former shares back. Without it, they take the place of any.
    * @throws BundleRefused for one of another root key, AutoSealFailed
    */
-  async follow(bundle: SealBundle, barrier: Barrier, which: FollowedBundle = 'newer'): Promise<boolean> {
+  async follow(bundle: SealBundle, barrier: Barrier, instead?: string): Promise<boolean> {
     this.#requireOwnRoot(bundle)
     const handover = this.handover(bundle, barrier)
-    const counts = (number: number): boolean => which === 'any' || bundle.number > number
-    if (counts(this.#requireConfig().number)) this.keepRoot(bundle)
-    const isNewer = await this.#store.transaction(async (tx) => {
-      const { number } = decodeSealConfig(await readRecord(tx, SEAL_CONFIG))
-      if (!counts(number)) return false
+    const isDue = (id: string): boolean => instead === undefined || (id === instead && id !== bundle.id)
+    if (isDue(this.id)) this.keepRoot(bundle)
+    const isTaken = await this.#store.transaction(async (tx) => {
+      const { id } = decodeSealConfig(await readRecord(tx, SEAL_CONFIG))
+      if (!isDue(id)) return false
       writeHandover(tx, handover)
       return true
     })
-    if (isNewer) this.#config = handover.config
-    return isNewer
+    if (isTaken) this.#config = handover.config
+    return isTaken
   }
 
   #requireOwnRoot({ rootKey }: SealBundle): void {

@@ -220,7 +220,7 @@ class FailoverRun {
       const { life } = cluster
       if (life?.isOpen !== true) return `${cluster.name} is not open`
       if (this.set.watcher.roles.stateOf(cluster)?.mode !== 'secondary') return `${cluster.name} is no secondary`
-      const [ours, wanted] = [cluster.sealNumber, leader.sealNumber]
+      const [ours, wanted] = [cluster.sealId, leader.sealId]
       if (ours !== wanted) return `${cluster.name} has the shares ${ours}, and not ${wanted}`
       const [followed] = (await life.host.status()).primaries
       const { progress, connection } = followed ?? {}

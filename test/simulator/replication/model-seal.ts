@@ -8,7 +8,7 @@ import { Barrier } from '../../../src/storage/barrier.ts'
 import { type ReadStore, type Store, systemScope, type Transaction } from '../../../src/storage/contract.ts'
 import { encodeKeyring, firstKeyring } from '../../../src/storage/keyring.ts'
 import type { SealBundle } from '../../../src/system/seal/seal-bundle.ts'
-import { decodeSealConfig, encodeSealConfig, FIRST_NUMBER, SEAL_CONFIG } from '../../../src/system/seal/seal-config.ts'
+import { decodeSealConfig, encodeSealConfig, SEAL_CONFIG } from '../../../src/system/seal/seal-config.ts'
 import {
   CLUSTER,
   KEYRING,
@@ -36,7 +36,7 @@ export async function initialise(store: Store, name: string, random: Random, now
     tx.put(systemScope, ROOT_KEY, rootKey)
     behindBarrier('leaf-key', leafKey)
     behindBarrier('cluster', CLUSTER.encode({ name, id: random.uuid() }))
-    putNumber(tx, FIRST_NUMBER)
+    putSealId(tx, random.uuid())
   })
 }
 
@@ -45,27 +45,27 @@ export async function openedKeys(store: ReadStore, random: Random) {
   return openWithRootKey(store, importSecret(await readRecord(store, ROOT_KEY)), random)
 }
 
-/** Number of the shares. */
-export async function sealNumber(store: ReadStore): Promise<number> {
-  return decodeSealConfig(await readRecord(store, SEAL_CONFIG)).number
+/** Id of the shares. */
+export async function sealId(store: ReadStore): Promise<string> {
+  return decodeSealConfig(await readRecord(store, SEAL_CONFIG)).id
 }
 
-/** Stores the number of the shares; of a root key that comes from a primary, too. */
-export function putNumber(tx: Transaction, number: number): void {
-  tx.put(systemScope, SEAL_CONFIG, encodeSealConfig({ ...SHARES, number }))
+/** Stores the id of the shares; of a root key that comes from a primary, too. */
+export function putSealId(tx: Transaction, id: string): void {
+  tx.put(systemScope, SEAL_CONFIG, encodeSealConfig({ ...SHARES, id }))
 }
 
 /** Stores the root key of a primary. */
-export function putRootKey(tx: Transaction, { rootKey, number }: SealBundle): void {
+export function putRootKey(tx: Transaction, { rootKey, id }: SealBundle): void {
   tx.put(systemScope, ROOT_KEY, Buffer.from(rootKey.reveal()))
-  putNumber(tx, number)
+  putSealId(tx, id)
 }
 
 /** The seal as secondaries get it. */
-export function bundleOf(rootKey: Parameters<typeof exportSecret>[0], number: number): SealBundle {
+export function bundleOf(rootKey: Parameters<typeof exportSecret>[0], id: string): SealBundle {
   const proof = { kind: 'key', key: new Secret(Buffer.alloc(KEY_BYTES, 7)) } as const
   return {
-    number,
+    id,
     type: 'static',
     shareConfig: SHARES,
     rootKey: new Secret(exportSecret(rootKey)),

@@ -297,7 +297,7 @@ export class PerformanceRun {
       if (life?.isOpen !== true) return `${cluster.name} is not open`
       const { mode } = this.set.watcher.rolesIn(family).stateOf(cluster) ?? {}
       if (mode !== 'secondary') return `${cluster.name} is no ${family} secondary: ${this.hands()}`
-      const [ours, wanted] = [cluster.sealNumber, primary.sealNumber]
+      const [ours, wanted] = [cluster.sealId, primary.sealId]
       if (ours !== wanted) return `${cluster.name} has the shares ${ours}, and not ${wanted}`
       const followed = (await life.host.status()).primaries.find((one) => one.family === family)
       const last = await lastOf(primary, family)

@@ -122,8 +122,6 @@ export class SetOperator {
       const primaries = (await one.life?.host.status())?.primaries ?? []
       const followed = primaries.find(({ family }) => family === this.#family)
       if (leader !== undefined && followed?.idle !== undefined) this.#update(one, leader)
-      // A rekey of its primary that was undone: shares with a lower number come with another activation alone.
-      else if (leader !== undefined && one.sealNumber > leader.sealNumber) this.#leave(one)
       else if (leader !== undefined && followed?.connection !== 'ready') this.move(one, [leader.address])
     }
   }

@@ -355,7 +355,7 @@ class SetRun {
       if (life?.isOpen !== true) return `${cluster.name} is not open`
       const [followed] = (await life.host.status()).primaries
       // I30: a rekey reaches all, those too that were away.
-      const [ours, wanted] = [cluster.sealNumber, this.#primary.sealNumber]
+      const [ours, wanted] = [cluster.sealId, this.#primary.sealId]
       if (ours !== wanted) return `${cluster.name} has the shares ${ours}, and not ${wanted}`
       const progress = followed?.progress
       const last = family === 'dr' ? Math.max(lastReplicatedIndex, lastLocalIndex) : lastReplicatedIndex

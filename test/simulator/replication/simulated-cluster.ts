@@ -30,7 +30,7 @@ import { TreeChecks } from '../../../src/system/tree-checks.ts'
 import { publishIndex } from '../../../src/threads/change-follower.ts'
 import { openSimulatedBackend, replaceStore, type StoreDisk, type StoreImage, storeDisk } from '../simulated-backend.ts'
 import type { VirtualThread } from '../virtual-time.ts'
-import { bundleOf, openedKeys, putNumber, putRootKey, sealNumber } from './model-seal.ts'
+import { bundleOf, openedKeys, putRootKey, putSealId, sealId } from './model-seal.ts'
 import { ServingCache } from './serving-cache.ts'
 import type { SimulatedSet } from './simulated-set.ts'
 import { watchedLinks } from './watched-links.ts'
@@ -83,7 +83,7 @@ export class SimulatedCluster {
   version = OLDER_VERSION
   #starts = 0
   #rootKey: KeyObject | undefined
-  #sealNumber = 1
+  #sealId = ''
   role: NodeRole = ACTIVE_PRIMARY
 
   constructor(set: SimulatedSet, name: string, image: StoreImage) {
@@ -238,14 +238,14 @@ export class SimulatedCluster {
   /** The shares are replaced: secondaries get them. */
   async rekey(): Promise<void> {
     const life = this.#living()
-    const number = this.#sealNumber + 1
-    await life.store.transaction(async (tx) => putNumber(tx, number))
-    this.#sealNumber = number
+    const id = life.world.random.uuid()
+    await life.store.transaction(async (tx) => putSealId(tx, id))
+    this.#sealId = id
     life.room.rekeyed()
   }
 
-  get sealNumber(): number {
-    return this.#sealNumber
+  get sealId(): string {
+    return this.#sealId
   }
 
   /**
@@ -328,7 +328,7 @@ export class SimulatedCluster {
     await this.set.watcher.opened(this, life)
     const { rootKey, keyring, leafKey } = await openedKeys(store, world.random)
     this.#rootKey = rootKey
-    this.#sealNumber = await sealNumber(store)
+    this.#sealId = await sealId(store)
     store.setLeafKey(leafKey)
     this.role = (await roleUnder(keyring, store, world.random))?.role ?? ACTIVE_PRIMARY
     await this.#keepGate(store)
@@ -358,8 +358,8 @@ export class SimulatedCluster {
     const cluster = this
     return {
       status: () => ({ cluster: { id: cluster.name, name: cluster.name } }) as ReturnType<Seal['status']>,
-      get number() {
-        return cluster.#sealNumber
+      get id() {
+        return cluster.#sealId
       },
       get rootKey() {
         return cluster.#opened()
@@ -370,11 +370,11 @@ export class SimulatedCluster {
   #seal(life: Life): SealForLinks {
     return {
       seal: this.#sealTold,
-      bundle: async () => bundleOf(this.#opened(), this.#sealNumber),
-      follow: async ({ number }, which = 'newer') => {
-        if (which === 'newer' ? number <= this.#sealNumber : number === this.#sealNumber) return false
-        await life.store.transaction(async (tx) => putNumber(tx, number))
-        this.#sealNumber = number
+      bundle: async () => bundleOf(this.#opened(), this.#sealId),
+      follow: async ({ id }, instead) => {
+        if (instead !== undefined && (instead !== this.#sealId || id === instead)) return false
+        await life.store.transaction(async (tx) => putSealId(tx, id))
+        this.#sealId = id
         life.room.rekeyed()
         return true
       },

@@ -124,6 +124,32 @@ test('a former primary that does not know that it was replaced is not followed b
   assert.equal((await secondary.status(FAMILY)).primary_cluster_addr, 'https://stand-in:8201')
 })
 
+test('a region whose first copy is not whole when its primary is replaced gives it up, and comes anew', async () => {
+  const { servers, primary, standIn, token } = await withStandIn(627, 'primary')
+  const region = await servers.start('three')
+  const policy = `${POLICY.policy} # ${'x'.repeat(20_000)}`
+  for (let each = 0; each < 20; each++) await primary.must('PUT', `sys/policies/acl/q${each}`, { policy })
+  servers.network.set('one', 'three', { bytesPerSecond: 10_000 })
+  await servers.activate(primary, region, 'three', FAMILY)
+  await servers.level(primary, standIn)
+  primary.kill()
+  await servers.time.pass(15_000)
+  assert.equal((await promote(standIn, token)).status, 200)
+  await servers.time.until(primary.restart(shareOf(primary)))
+  await servers.time.pass(120_000)
+  const { mode, idle_reason: reason } = await region.status(FAMILY)
+  assert.deepEqual([mode, reason], ['bootstrapping', 'fenced'])
+  await servers.giveRootToken(primary, region)
+  const told = await moveTo(region, standIn)
+  assert.equal(told.status, 503)
+  assert.match(JSON.stringify(told.body), /give it up with \\"secondary\/disable\\"/)
+  await region.must('POST', `${PERFORMANCE}/secondary/disable`)
+  await servers.activate(standIn, region, 'three', FAMILY)
+  await servers.level(standIn, region, 60_000, FAMILY)
+  assert.equal((await region.status(FAMILY)).primary_cluster_addr, 'https://stand-in:8201')
+  assert.deepEqual((await standIn.status(FAMILY)).known_secondaries, ['three', 'two'])
+})
+
 test('while a DR secondary takes the place of a performance primary, that one stays what it is', async () => {
   const { servers, primary, standIn, token } = await withStandIn(624, 'primary')
   // It asks its primary to hand over, and ends before it is promoted.

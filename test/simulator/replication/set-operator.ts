@@ -13,6 +13,20 @@ import type { SimulatedSet } from './simulated-set.ts'
 
 const TTL_MS = 1_800_000
 const TOKENS_KEPT = 4
+/**
+ * What the link of a cluster says that no primary lets in with what it has, by the runbook of a link that is down. Of
+ * a network or a copy that does not come on it says something else: that is no reason to give a copy up.
+ */
+const NOT_LET_IN: ReadonlySet<string> = new Set([
+  'revoked',
+  'token',
+  'set_mismatch',
+  'untrusted',
+  'rejected',
+  'clock',
+  'fenced',
+  'not_primary',
+])
 
 type OwnSnapshot = { readonly of: SimulatedCluster; readonly setId: string; readonly taken: TakenSnapshot }
 
@@ -115,14 +129,20 @@ export class SetOperator {
     return others.length + fenced.length + astray.length > 0
   }
 
-  /** A secondary whose link says that it stopped gets a new token; one that has none, other addresses. */
+  /**
+   * A secondary whose link says that it stopped gets a new token; one that has none, other addresses. One whose copy is
+   * not whole takes neither: where it is not let in, it gives the copy up, and comes anew.
+   */
   async nudge(): Promise<void> {
     const [leader] = this.primaries
-    for (const one of this.secondaries) {
+    if (leader === undefined) return
+    for (const one of this.#members().filter((member) => this.#roles.isSecondary(member))) {
       const primaries = (await one.life?.host.status())?.primaries ?? []
       const followed = primaries.find(({ family }) => family === this.#family)
-      if (leader !== undefined && followed?.idle !== undefined) this.#update(one, leader)
-      else if (leader !== undefined && followed?.connection !== 'ready') this.move(one, [leader.address])
+      if (this.#modeOf(one) === 'bootstrapping') {
+        if (NOT_LET_IN.has(followed?.idle?.reason ?? '')) this.#disable(one)
+      } else if (followed?.idle !== undefined) this.#update(one, leader)
+      else if (followed?.connection !== 'ready') this.move(one, [leader.address])
     }
   }
 

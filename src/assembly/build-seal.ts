@@ -83,8 +83,11 @@ export function buildSeal(
   const follow = (followed: SealBundle, instead?: string): Promise<boolean> =>
     opening.exclusively(async () => {
       const isTaken = await seal.follow(followed, barrier, instead)
-      if (isTaken) await newShares()
-      return isTaken
+      if (!isTaken) return false
+      // The shares that were given for them, and permitted new ones, count no more.
+      for (const attempt of attemptsOf(holders)) attempt.forget()
+      await newShares()
+      return true
     })
   const activate = (activation: Activation, replace: ReplaceData): Promise<void> =>
     opening.replaceKeys(() => newKeys({ seal, barrier, world }, activation), replace)
@@ -157,6 +160,14 @@ function operationsOf({ channels }: WritingParts, { holders, opening, restore, i
 }
 
 type Holders = Pick<SealOperations, 'rotation' | 'rekey' | 'recoveryRekey' | 'rootToken' | 'operationToken'>
+
+/** Those that hold shares, or what shares have permitted, between two requests. */
+const attemptsOf = ({ rekey, recoveryRekey, rootToken, operationToken }: Holders) => [
+  rekey,
+  recoveryRekey,
+  rootToken,
+  operationToken,
+]
 
 /** Who hears of new shares and keys. */
 type Heard = {
@@ -268,7 +279,7 @@ function buildOpening(
       // A store that was restored may say less than the one before.
       return stored ?? (parts.links === undefined ? undefined : FOLLOWS_NONE)
     },
-    attempts: [rekey, recoveryRekey, rootToken, operationToken],
+    attempts: attemptsOf(holders),
     news,
     timers: parts.world.timers,
     secretHolders: [slow, replication, ...(devices === undefined ? [] : [devices])],

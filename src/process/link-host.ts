@@ -38,7 +38,7 @@ export async function beginLinks({ world, ...parts }: BegunLinks): Promise<Links
     handOver: (family, withinMs) => host.handOver(family, withinMs),
     takeBack: (family) => host.takeBack(family),
     ask: (call, body) => host.ask(call, body),
-    sealChanged: () => host.sealChanged(),
+    sealChanged: (sealId) => host.sealChanged(sealId),
     recover: (family) => host.recover(family),
     compareAgain: (family) => host.compareAgain(family),
     status: () => host.status(),

@@ -29,7 +29,7 @@ function stage(begin?: () => Promise<LinksHost>) {
       heard.push(`ask ${call}`)
       return { kind: 'answer', body }
     },
-    sealChanged: () => void heard.push('sealChanged'),
+    sealChanged: (sealId) => void heard.push(`sealChanged ${sealId}`),
     recover: async (family) => void heard.push(`recover ${family}`),
     compareAgain: async (family) => void heard.push(`compare ${family}`),
     status: async () => ({ ...NO_LINKS, ports: [8201] }),
@@ -46,7 +46,7 @@ test('nothing is begun for a state without addresses and parts, or by anything t
   const { heard, links } = stage()
   await links.play(IDLE)
   await links.disconnect('dr', 'a')
-  links.sealChanged()
+  links.sealChanged('one')
   assert.equal(await links.status(), NO_LINKS)
   await links.close()
   assert.deepEqual(heard, [])
@@ -55,10 +55,10 @@ test('nothing is begun for a state without addresses and parts, or by anything t
 test('the first state with something to do begins the host, which is told that and all further states', async () => {
   const { heard, links } = stage()
   await Promise.all([links.play(LISTENING), links.play(IDLE), links.disconnect('dr', 'a')])
-  links.sealChanged()
+  links.sealChanged('one')
   assert.deepEqual((await links.status()).ports, [8201])
   await links.close()
-  assert.deepEqual(heard, ['begin', 'play 1', 'play 0', 'disconnect dr a', 'sealChanged', 'close'])
+  assert.deepEqual(heard, ['begin', 'play 1', 'play 0', 'disconnect dr a', 'sealChanged one', 'close'])
 })
 
 test('a knock begins the host', async () => {

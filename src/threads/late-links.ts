@@ -71,8 +71,8 @@ export class LateLinks implements LinksHost {
     return host?.ask(call, body) ?? { kind: 'no-link' }
   }
 
-  sealChanged(): void {
-    void this.#present().then((host) => host?.sealChanged())
+  sealChanged(sealId: string): void {
+    void this.#present().then((host) => host?.sealChanged(sealId))
   }
 
   async recover(family: ReplicationFamily): Promise<void> {

@@ -27,7 +27,7 @@ export const CONTROL_CALLS = {
   handOver: verb<LinkControl['handOver']>(),
   takeBack: verb<LinkControl['takeBack']>(),
   ask: verb<LinkControl['ask']>(),
-  sealChanged: notice<void>(),
+  sealChanged: notice<string>(),
   recover: verb<LinkControl['recover']>(),
   compareAgain: verb<LinkControl['compareAgain']>(),
   /** Resolves when the store is closed there, or may be used again. */

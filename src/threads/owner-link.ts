@@ -32,7 +32,7 @@ export function connectOwner(port: Port, { control, takeStore, log }: OwnerLinkP
       handOver: answer((...input) => control.handOver(...input)),
       takeBack: answer((...input) => control.takeBack(...input)),
       ask: answer((...input) => control.ask(...input)),
-      sealChanged: () => control.sealChanged(),
+      sealChanged: (sealId) => control.sealChanged(sealId),
       recover: answer((...input) => control.recover(...input)),
       compareAgain: answer((...input) => control.compareAgain(...input)),
       takeStore,

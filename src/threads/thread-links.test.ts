@@ -195,7 +195,7 @@ function stage(context: TestContext, given: Partial<LinkOwner> = {}) {
     const { port1, port2 } = new MessageChannel()
     open.push(port1, port2)
     const own = sideOf<LinkControl>(SAID, {
-      sealChanged: () => void own.heard.push({ verb: 'sealChanged', input: [] }),
+      sealChanged: (sealId) => void own.heard.push({ verb: 'sealChanged', input: [sealId] }),
       ...control,
     })
     const stores: StorePresence[] = []
@@ -254,11 +254,11 @@ test('each verb of the links likewise, and keys pass', async (context) => {
       assert.ok(Buffer.isBuffer(identity.certificate) && Buffer.isBuffer(identity.trusted[0]))
     } else same(last.input, input)
   }
-  links.sealChanged()
+  links.sealChanged('one')
   await links.status()
   assert.deepEqual(
-    heard.slice(-2).map(({ verb }) => verb),
-    ['sealChanged', 'status'],
+    heard.slice(-2).map(({ verb, input }) => [verb, ...input]),
+    [['sealChanged', 'one'], ['status']],
   )
 })
 
@@ -356,7 +356,7 @@ test('after its thread has died nothing is linked, and a state waits for the nex
   const { links, start } = stage(context)
   await start().die()
   assert.deepEqual(await links.status(), { ...NO_LINKS, isSilent: true })
-  links.sealChanged()
+  links.sealChanged('one')
   await links.tellStore('attached')
   const knocked = await links.knock(KNOCK)
   assert.ok(knocked.kind === 'no-link' && knocked.reason === 'unreachable')

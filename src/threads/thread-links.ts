@@ -125,9 +125,9 @@ export class ThreadLinks implements LinkControl {
     }
   }
 
-  sealChanged(): void {
+  sealChanged(sealId: string): void {
     // Secondaries of a thread that ended connect anew, and are asked then which seal they have.
-    this.#present?.tell('sealChanged', undefined)
+    this.#present?.tell('sealChanged', sealId)
   }
 
   /** A thread that comes later dials by itself, and compares the roots. */

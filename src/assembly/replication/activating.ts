@@ -98,6 +98,8 @@ export class Activating {
       await this.#parts.view.transaction((tx) => requireChangeable(tx, bundle, force))
     }
     const taken = async (kept: KeptActivation, { seal }: GivenKeys): Promise<void> => {
+      // Of an activation that was kept earlier nobody has judged whether it may be followed now.
+      await fits(kept.bundle)
       await this.#parts.follow(seal)
       await enter(kept)
     }

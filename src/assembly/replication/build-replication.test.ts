@@ -42,7 +42,7 @@ test('a key that was made while the server was being sealed is told to no link, 
   const [parts, rooms, seal] = [
     { world, store: {}, log: () => {}, links, facts: { apiAddress: '' } },
     { storage: { view: () => view, barrier: {} }, services: { treeChecks: {} }, invalidation },
-    { seal: { status: () => ({ cluster: { id: 'a-node' } }), number: 1 } },
+    { seal: { status: () => ({ cluster: { id: 'a-node' } }), id: '' } },
   ] as unknown as Parts
   const room = buildReplication(parts, rooms, seal)
 
@@ -102,7 +102,7 @@ for (const where of ['the records', 'the links', 'their status'] as const) {
     const [parts, rooms, seal] = [
       { world, store: { retained: async () => ({ holds: [] }) }, log: () => {}, links, facts: { apiAddress: '' } },
       { storage: { view: () => view, barrier: {} }, services: { treeChecks: {} }, invalidation },
-      { seal: { status: () => ({ cluster: { id: 'a-node' } }), number: 1 } },
+      { seal: { status: () => ({ cluster: { id: 'a-node' } }), id: '' } },
     ] as unknown as Parts
     const room = buildReplication(parts, rooms, seal)
     await room.open()

@@ -297,7 +297,7 @@ class OwnReplication implements ReplicationRoom {
 
   rekeyed(): void {
     this.synchronous.rekeyed()
-    this.#links.control.sealChanged()
+    this.#links.control.sealChanged(this.#seal.seal.id)
   }
 
   async #changed(): Promise<void> {

@@ -48,7 +48,7 @@ export type PrimarySideParts = {
   readonly world: Pick<World, 'clock' | 'random' | 'timers'>
   /** The seal as it is now; the caller wipes it. @throws Refusal while sealed */
   readonly bundle: () => Promise<SealBundle>
-  /** Number of the present shares. */
+  /** Id of the present shares. */
   readonly sealId: () => string
   readonly handingOver: HandingOver
   /** The index up to which all secondaries for disaster recovery have the log; Infinity if there are none. */

@@ -81,7 +81,7 @@ export type SecondarySideParts = {
   readonly checks: Pick<TreeChecks, 'mend'>
   readonly leases: ReachSweepParts['leases']
   readonly invalidation: Pick<Invalidation, 'register'>
-  /** Takes over the shares of the primary's rekey. @throws BundleRefused, Refusal while sealed */
+  /** Takes over the shares of the primary, as `Seal.follow`. @throws BundleRefused, Refusal while sealed */
   readonly follow: (bundle: SealBundle, instead: string) => Promise<boolean>
   /** The records of the sets say another role, or other parts, than before. */
   readonly onChanged: () => Promise<void>

@@ -61,8 +61,9 @@ export class FollowedPrimary {
   #apiAddress = ''
   /** Seals are taken over one by one, each in the place of the one before. */
   readonly #seals = new OneAtATime()
-  /** Id of the seal that this cluster has. */
+  /** Ids of the seal that this cluster has, and of the one that the primary knows of. */
   #sealId: string
+  #toldSealId: string
   #isOver = false
   /** How often the primary was asked to write no more. */
   #drains = 0
@@ -74,6 +75,7 @@ export class FollowedPrimary {
     this.#link = link
     this.#address = address
     this.#sealId = parts.standing.sealId
+    this.#toldSealId = this.#sealId
     this.#stopped.promise.catch(() => {})
     this.#heartbeat = new Heartbeat({
       link,
@@ -139,6 +141,15 @@ export class FollowedPrimary {
     if (this.#sink !== undefined && !this.#isOver) await this.#link.send({ kind: 'resume' })
   }
 
+  /**
+   * The seal of this id is in force, wherever it came from: a bundle of an earlier link may be stored late. The primary
+   * must not take this cluster for one that has another.
+   */
+  sealChanged(sealId: string): void {
+    this.#sealId = sealId
+    this.#tellSeal()
+  }
+
   /** Compares with the primary. False: this link has done so too often. */
   compareAgain(): boolean {
     return this.#sink?.compareAgain() ?? true
@@ -164,6 +175,7 @@ export class FollowedPrimary {
     view.version = version
     this.#sink = this.#newSink()
     onWelcome()
+    this.#tellSeal()
     counts(set.family)('links', 1)
     log('info', 'This secondary follows its primary', { family: set.family, address: this.#address })
     this.#heartbeat.start()
@@ -248,6 +260,18 @@ export class FollowedPrimary {
       this.stop(cause as Error)
       return
     }
+    await this.#saySeal()
+  }
+
+  /** Behind what is being taken over, of which the primary is told as well. */
+  #tellSeal(): void {
+    void this.#seals.run(async () => {
+      if (this.#sink !== undefined && !this.#isOver && this.#sealId !== this.#toldSealId) await this.#saySeal()
+    })
+  }
+
+  async #saySeal(): Promise<void> {
+    this.#toldSealId = this.#sealId
     await this.#link.send({ kind: 'seal-kept', sealId: this.#sealId }).catch((cause: Error) => this.stop(cause))
   }
 

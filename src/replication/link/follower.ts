@@ -98,6 +98,11 @@ export class Follower {
     else if (!this.#link.compareAgain()) this.#link.stop(new GivenUp('a comparison is made over a new one'))
   }
 
+  /** As LinkControl. Over the next link the greeting says it. */
+  sealChanged(sealId: string): void {
+    this.#link?.sealChanged(sealId)
+  }
+
   /** Breaks the link off. Resolves when nothing that came over it is being applied. */
   async stop(): Promise<void> {
     this.#stopping.abort()

@@ -240,13 +240,18 @@ test('T31: 20 secondaries are all back within 15 seconds after their primary', a
   assert.equal((await connected(clusters.primary)).length, 20)
 })
 
+/** The primary has another seal. */
+function rekey({ owner, host }: LinkedCluster, number: number): void {
+  owner.seal = `seal ${number}`
+  host.sealChanged(owner.seal)
+}
+
 test('a seal that was rekeyed comes to secondaries that are connected, and to others when they connect', async () => {
   const { clusters, primary, s } = await followed(9)
   const away = await clusters.follow('away')
   await clusters.untilSame(away)
   away.kill()
-  primary.owner.seal = 'seal 2'
-  primary.host.sealChanged()
+  rekey(primary, 2)
   await clusters.time.pass(100)
   assert.deepEqual([s.owner.seals, away.owner.seals], [['seal 2'], []])
   await away.restart()
@@ -267,11 +272,10 @@ test('what a synchronous secondary has of the log and of the seal is told when i
   const index = await primary.store.lastIndex()
   const told = () => primary.owner.progress.splice(0).at(-1)
   assert.deepEqual(told(), ['s', index, 'seal 1'])
-  primary.owner.seal = 'seal 2'
   clusters.network.set('p', 's', { delayMs: 100 })
-  primary.host.sealChanged()
+  rekey(primary, 2)
   await clusters.time.pass(99)
-  assert.equal(told()?.[2] ?? 'seal 1', 'seal 1')
+  assert.deepEqual(told(), ['s', index, undefined])
   await clusters.time.pass(10)
   assert.deepEqual(told(), ['s', index, 'seal 2'])
   s.kill()
@@ -281,14 +285,67 @@ test('what a synchronous secondary has of the log and of the seal is told when i
   s.owner.takeFails = new StorageFull('The device of the data directory is full')
   await s.restart()
   await clusters.time.pass(1_000)
-  assert.deepEqual(primary.owner.progress.at(-1)?.[2], 'seal 1', 'its disk was put back')
+  assert.deepEqual(primary.owner.progress.at(-1)?.[2], undefined, 'its disk was put back, and the seal is sent again')
+})
+
+test('a seal that an earlier link brought, and that is stored late, is not the last one', async () => {
+  const { clusters, primary, s } = await followed(21)
+  const { owner, host } = s
+  const taken = owner.sealCame.bind(owner)
+  const gate = Promise.withResolvers<void>()
+  let before: Promise<unknown> = gate.promise
+  // As in a server: one after the other, and a commit is heard of by all.
+  owner.sealCame = (...given) => {
+    const result = before.then(() => taken(...given)).finally(() => host.sealChanged(owner.sealId))
+    before = result
+    return result
+  }
+  rekey(primary, 2)
+  await clusters.time.pass(100)
+  clusters.network.reset('p', 's')
+  rekey(primary, 3)
+  await clusters.untilSame(s)
+  await clusters.time.pass(1_000)
+  assert.equal(owner.sealId, 'seal 1')
+  gate.resolve()
+  await clusters.time.pass(1_000)
+  assert.deepEqual(owner.seals, ['seal 2', 'seal 3'])
+})
+
+test('a seal that is the former one again comes behind the one between, which is on its way', async () => {
+  const { clusters, primary, s } = await followed(22)
+  clusters.network.set('p', 's', { delayMs: 100 })
+  rekey(primary, 2)
+  await clusters.time.pass(50)
+  rekey(primary, 1)
+  await clusters.time.pass(1_000)
+  assert.deepEqual(s.owner.seals, ['seal 2', 'seal 1'])
+})
+
+test('a primary hears which seal its secondary has, also where that is not of this primary', async () => {
+  const { clusters, s } = await followed(23)
+  s.owner.sealId = 'seal of another'
+  s.host.sealChanged(s.owner.sealId)
+  await clusters.time.pass(1_000)
+  assert.deepEqual([s.owner.seals, s.owner.sealId], [['seal 1'], 'seal 1'])
+})
+
+test('a seal that a secondary does not take is not sent again and again', async () => {
+  const { clusters, primary, s } = await followed(24)
+  let came = 0
+  s.owner.sealCame = async () => {
+    came++
+    return s.owner.sealId
+  }
+  rekey(primary, 2)
+  await clusters.time.pass(60_000)
+  assert.equal(came, 1)
 })
 
 test('a seal that could not be stored comes again, though nothing else is written', async () => {
   const { clusters, primary, s } = await followed(18)
   s.owner.takeFails = new StorageFull('The device of the data directory is full')
-  primary.owner.seal = 'seal 2'
-  primary.host.sealChanged()
+  rekey(primary, 2)
   await clusters.time.pass(1_000)
   assert.deepEqual([s.owner.seals, await idleReason(s)], [[], 'storage_full'])
   s.owner.takeFails = undefined

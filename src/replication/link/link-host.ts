@@ -102,8 +102,9 @@ export class LinkHost implements LinkControl {
     return this.#asker?.ask(call, body) ?? { kind: 'no-link' }
   }
 
-  sealChanged(): void {
+  sealChanged(sealId: string): void {
     this.#primary.sealChanged()
+    for (const follower of this.#followers.values()) follower.sealChanged(sealId)
   }
 
   async recover(family: ReplicationFamily): Promise<void> {

@@ -245,8 +245,8 @@ export interface LinkControl {
    * How long an answer is waited for is up to the caller.
    */
   ask(call: string, body: Buffer): Promise<AskOutcome>
-  /** The seal was rekeyed: connected secondaries get it. */
-  sealChanged(): void
+  /** The seal of this id is in force: connected secondaries get it, and the primary hears that it is here. */
+  sealChanged(sealId: string): void
   /** Ends the pause of a secondary that follows nothing: it dials anew. With a link it does nothing. */
   recover(family: ReplicationFamily): Promise<void>
   /** Has a secondary compare what it has with its primary, though it may see no reason to. */

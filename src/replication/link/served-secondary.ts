@@ -76,8 +76,9 @@ export class ServedSecondary implements ServedLink {
   #comparisons = 0
   /** Index up to which it surely has all; undefined in a copy or comparison, and while that is not known. */
   #has: number | undefined
-  /** Id of the seal that it has on its disk, by its own word. */
+  /** Id of the seal that it has on its disk, by its own word, and bundles that it has not answered yet. */
   #sealId = ''
+  #bundles = 0
   readonly #onProgress: () => void
 
   /**
@@ -112,9 +113,9 @@ export class ServedSecondary implements ServedLink {
     return this.#isOver ? undefined : this.#has
   }
 
-  /** Id of the seal that it has on its disk: what it said last. */
-  get sealId(): string {
-    return this.#sealId
+  /** Id of the seal that it has on its disk, as it said last; undefined while it gets another one. */
+  get sealId(): string | undefined {
+    return this.#bundles > 0 ? undefined : this.#sealId
   }
 
   async run(): Promise<void> {
@@ -237,7 +238,12 @@ export class ServedSecondary implements ServedLink {
     this.#rootAtMs = this.#noteAtMs
     this.#trustAtMs = this.#noteAtMs
     this.#heartbeat.start()
-    const news = () => sealNews(owner, arrival, { key: hello.receiver, sealId: this.#sealId })
+    const news = async () => {
+      const message = await sealNews(owner, arrival, { key: hello.receiver, sealId: this.#sealId })
+      if (message !== undefined) this.#bundles++
+      this.#onProgress()
+      return message
+    }
     this.#seals = new DueSender({ news, send })
     this.#trust = new TrustTelling({ owner, arrival, send })
     this.sealChanged()
@@ -268,8 +274,13 @@ export class ServedSecondary implements ServedLink {
   }
 
   #keptSeal({ sealId }: Message<'seal-kept'>): void {
+    const isNews = sealId !== this.#sealId
     this.#sealId = sealId
+    this.#bundles = Math.max(0, this.#bundles - 1)
     this.#onProgress()
+    // What it was sent was in the place of another one, or the own one has changed since. One that it cannot take over
+    // leaves what it has, and is not sent again.
+    if (isNews) this.sealChanged()
   }
 
   /** One comparison mends what differs. Another one says that it did not. */

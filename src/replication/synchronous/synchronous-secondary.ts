@@ -102,7 +102,7 @@ export class SynchronousSecondary {
    * A link says how far it has all, and the id of its seal. An index that is undefined: there is no link, or what
    * it has is not whole. Returns true if it was missed until now, and is in step.
    */
-  reported(index: number | undefined, sealId: string, written: WriteMark, now: Moment): boolean {
+  reported(index: number | undefined, sealId: string | undefined, written: WriteMark, now: Moment): boolean {
     this.#saysSeal = sealId
     this.#seal = written.sealId
     if (index === undefined) this.#left(now)

@@ -19,10 +19,10 @@ export type SynchronousParts = {
 }
 
 /**
- * How far a secondary has all, and the id of the seal that it has. An index that is undefined: it is away, or what
- * it has is not whole.
+ * How far a secondary has all, and the id of the seal that it has. An index that is undefined: it is away, or what it
+ * has is not whole. An id that is undefined: it is being sent another seal.
  */
-export type SecondaryProgress = readonly [id: string, index: number | undefined, sealId: string]
+export type SecondaryProgress = readonly [id: string, index: number | undefined, sealId: string | undefined]
 
 /** A secondary, as status shows it. */
 export type SynchronousTold = {
@@ -122,6 +122,7 @@ export class SynchronousWrites {
   /** The seal was rekeyed. */
   rekeyed(): void {
     for (const each of this.#secondaries.values()) each.rekeyed(this.#parts.sealId(), this.#now)
+    this.#wake()
   }
 
   /** Links say how far secondaries have all. */

@@ -169,7 +169,7 @@ export class SimulatedCluster {
             handOver: (family, withinMs) => control().handOver(family, withinMs),
             takeBack: (family) => control().takeBack(family),
             ask: (call, body) => control().ask(call, body),
-            sealChanged: () => control().sealChanged(),
+            sealChanged: (sealId) => control().sealChanged(sealId),
             recover: (family) => control().recover(family),
             compareAgain: (family) => control().compareAgain(family),
             status: () => control().status(),

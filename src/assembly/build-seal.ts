@@ -46,7 +46,7 @@ export type SealRoom = {
   /** The seal, for another cluster of the set; the caller wipes it. @throws Refusal while sealed */
   bundle(): Promise<SealBundle>
   /** Takes over the shares of the primary, as `Seal.follow`. @throws BundleRefused, Refusal */
-  follow(bundle: SealBundle, instead?: string): Promise<boolean>
+  follow(bundle: SealBundle, instead: string): Promise<boolean>
   /** Takes a primary's data and keys in the place of the own ones, and stays open. @throws BundleRefused, Refusal */
   activate(activation: Activation, replace: ReplaceData): Promise<void>
   /** Unseals at start, if the seal can do that. A failure is logged, and the server stays sealed. */
@@ -80,7 +80,7 @@ export function buildSeal(
   const holders = buildHolders(parts, seal, rooms, { news, newShares, newTerm })
   const upkeep = new Upkeep(() => rooms.mounts.mounted(), world, namedLog(log, 'core'))
   const bundle = (): Promise<SealBundle> => seal.bundle(barrier)
-  const follow = (followed: SealBundle, instead?: string): Promise<boolean> =>
+  const follow = (followed: SealBundle, instead: string): Promise<boolean> =>
     opening.exclusively(async () => {
       const isTaken = await seal.follow(followed, barrier, instead)
       if (!isTaken) return false

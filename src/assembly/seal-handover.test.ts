@@ -582,7 +582,7 @@ test('S9: of the secrets of a bundle nothing is left behind a taking over', asyn
     if (given[0] === 0) wiped.push(this.toString('hex'))
     return fill.apply(this, given)
   })
-  assert.equal(await secondary.server.node.follow(bundle), true)
+  assert.equal(await secondary.server.node.follow(bundle, secondary.server.node.seal.id), true)
   // The root key is exported to be compared; the recovery key is encoded to be sealed.
   for (const secret of hex) assert.ok(wiped.includes(secret))
   wipeBundle(bundle)

@@ -86,6 +86,15 @@ test('new shares that former ones permitted are worth nothing behind shares of a
   assert.deepEqual([primary, region].map(sealOf), [later, later])
 })
 
+test('another token of the same primary ends nothing that its shares permit', async () => {
+  const { primary, region, shared } = await set(703)
+  const { nonce } = (await region.must('PUT', 'sys/generate-root/attempt', {})).body
+  const token = await tokenFor(primary, 'region-again')
+  await region.must('POST', `${PERFORMANCE}/secondary/update-primary`, { token })
+  const { body } = await region.must('PUT', 'sys/generate-root/update', { key: shared.toString('hex'), nonce })
+  assert.equal(body.complete, true)
+})
+
 test('a primary that is refused for lack of force leaves no shares', async () => {
   const { servers, primary, region, others, shared } = await set(702, ['other'])
   const [other] = others

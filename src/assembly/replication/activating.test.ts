@@ -39,7 +39,7 @@ async function stage(code: Extract<Knocked, { readonly kind: 'refused' }>['code'
     world: { clock: { nowMs: () => cluster.nowMs, monotonicMs: () => 0 }, random: cluster.random },
     facts: () => ({ version: '1.0.0', clusterId: 'c', clusterAddresses: [], apiAddress: '' }),
     activate: () => assert.fail('nothing is activated'),
-    follow: () => assert.fail('no shares are taken over'),
+    requireOwnRoot: () => assert.fail('no shares are looked at'),
   })
   return { cluster, asked, enable: () => activating.enable('dr', GIVEN) }
 }

@@ -66,8 +66,8 @@ export type ActivatingParts = {
   readonly facts: () => NodeFacts
   /** Takes the primary's keys, and a store that has nothing but them and what is this node's own. */
   readonly activate: (activation: Activation, also: AlsoWritten) => Promise<void>
-  /** Takes the shares of a primary whose keys are the own ones. @throws BundleRefused for other keys */
-  readonly follow: (bundle: SealBundle) => Promise<boolean>
+  /** @throws BundleRefused for the seal of a primary with other keys than the own ones */
+  readonly requireOwnRoot: (bundle: SealBundle) => void
 }
 
 /** Activates this cluster, one attempt at a time. */
@@ -86,7 +86,8 @@ export class Activating {
 
   /**
    * `secondary/update-primary`: in its own set the cluster keeps its data and keys. `force` lets it change to another
-   * set, which must have the same keys. `enter` stores whom it follows. @throws as `enable`
+   * set, which must have the same keys. `enter` stores whom it follows. If that one has other shares, they come over
+   * the link. @throws as `enable`
    */
   update(
     family: ReplicationFamily,
@@ -98,9 +99,7 @@ export class Activating {
       await this.#parts.view.transaction((tx) => requireChangeable(tx, bundle, force))
     }
     const taken = async (kept: KeptActivation, { seal }: GivenKeys): Promise<void> => {
-      // Of an activation that was kept earlier nobody has judged whether it may be followed now.
-      await fits(kept.bundle)
-      await this.#parts.follow(seal)
+      this.#parts.requireOwnRoot(seal)
       await enter(kept)
     }
     return this.#letIn(family, 'secondary/update-primary', given, taken, fits)

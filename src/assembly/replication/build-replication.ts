@@ -44,9 +44,9 @@ import { newSynchronousWrites, secondariesWithAll } from './synchronous.ts'
 
 /** How the seal is reached: it is built with this room, and so comes as functions. */
 export type SealForLinks = {
-  readonly seal: Pick<Seal, 'status' | 'id' | 'rootKey'>
+  readonly seal: Pick<Seal, 'status' | 'id' | 'rootKey' | 'requireOwnRoot'>
   readonly bundle: () => Promise<SealBundle>
-  readonly follow: (bundle: SealBundle, instead?: string) => Promise<boolean>
+  readonly follow: (bundle: SealBundle, instead: string) => Promise<boolean>
   readonly rotation: Pick<KeyringRotation, 'adopt' | 'beginHistory'>
   readonly activate: (activation: Activation, also: AlsoWritten) => Promise<void>
   readonly changeRole: (to: RoleState) => Promise<void>
@@ -174,7 +174,7 @@ class OwnReplication implements ReplicationRoom {
       world,
       facts,
       activate: seal.activate,
-      follow: (bundle) => seal.follow(bundle),
+      requireOwnRoot: (bundle) => seal.seal.requireOwnRoot(bundle),
     })
     const changingRoles = new ChangingRoles({
       view: this.#view,

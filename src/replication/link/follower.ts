@@ -40,6 +40,8 @@ export class Follower {
   /** Ends what waits for an answer of the primary. */
   readonly #stopping = new AbortController()
   #link: FollowedPrimary | undefined
+  /** Id of the own seal, if it has changed since the standing was asked for last. */
+  #newSeal: string | undefined
   #lastPeer: PeerStatus | undefined
   #connection: PrimaryStatus['connection'] = 'connecting'
   #idle: PrimaryStatus['idle']
@@ -98,8 +100,9 @@ export class Follower {
     else if (!this.#link.compareAgain()) this.#link.stop(new GivenUp('a comparison is made over a new one'))
   }
 
-  /** As LinkControl. Over the next link the greeting says it. */
+  /** As LinkControl. The greeting of a link that is being dialed may be older. */
   sealChanged(sealId: string): void {
+    this.#newSeal = sealId
     this.#link?.sealChanged(sealId)
   }
 
@@ -181,6 +184,7 @@ export class Follower {
     this.#dialed = this.#part
     try {
       await this.#confirm()
+      this.#newSeal = undefined
       const standing = await owner.standing(family)
       this.#dialed = this.#part
       const { link, address } = await this.#dial()
@@ -201,6 +205,7 @@ export class Follower {
         new MessageLink(link, { ...this.#parts, count: counts(family) }, KINDS_OF_PRIMARY),
         address,
       )
+      if (this.#newSeal !== undefined) this.#link.sealChanged(this.#newSeal)
       return await this.#link.run()
     } catch (cause) {
       const peer = this.#link?.status

@@ -288,8 +288,9 @@ test('what a synchronous secondary has of the log and of the seal is told when i
   assert.deepEqual(primary.owner.progress.at(-1)?.[2], undefined, 'its disk was put back, and the seal is sent again')
 })
 
-test('a seal that an earlier link brought, and that is stored late, is not the last one', async () => {
-  const { clusters, primary, s } = await followed(21)
+/** A seal has come, and the store of the secondary takes it only when the gate opens. */
+async function storingLate(seed: number) {
+  const { clusters, primary, s } = await followed(seed)
   const { owner, host } = s
   const taken = owner.sealCame.bind(owner)
   const gate = Promise.withResolvers<void>()
@@ -302,14 +303,36 @@ test('a seal that an earlier link brought, and that is stored late, is not the l
   }
   rekey(primary, 2)
   await clusters.time.pass(100)
+  return { clusters, primary, owner, gate }
+}
+
+test('a seal that an earlier link brought, and that is stored late, is not the last one', async () => {
+  const { clusters, primary, owner, gate } = await storingLate(21)
   clusters.network.reset('p', 's')
   rekey(primary, 3)
-  await clusters.untilSame(s)
-  await clusters.time.pass(1_000)
+  await clusters.time.pass(20_000)
   assert.equal(owner.sealId, 'seal 1')
   gate.resolve()
   await clusters.time.pass(1_000)
   assert.deepEqual(owner.seals, ['seal 2', 'seal 3'])
+})
+
+test('a seal that is stored while the next link is dialed is told of over that link', async () => {
+  const { clusters, primary, owner, gate } = await storingLate(25)
+  const standing = owner.standing.bind(owner)
+  const asked = Promise.withResolvers<void>()
+  owner.standing = async (family) => {
+    const stands = await standing(family)
+    asked.resolve()
+    return stands
+  }
+  rekey(primary, 1)
+  clusters.network.set('p', 's', { delayMs: 200 })
+  clusters.network.reset('p', 's')
+  await clusters.time.until(asked.promise)
+  gate.resolve()
+  await clusters.time.pass(20_000)
+  assert.deepEqual([owner.seals, owner.sealId], [['seal 2', 'seal 1'], 'seal 1'])
 })
 
 test('a seal that is the former one again comes behind the one between, which is on its way', async () => {

@@ -37,6 +37,17 @@ async function opensWith({ call }: MemoryServer, keys: readonly string[]): Promi
   return body.sealed === false
 }
 
+test('a key that is wiped while it is being put in force opens the server all the same', async () => {
+  const { call, node } = await server()
+  const key = Buffer.alloc(32, 7)
+  const replaced = node.seal.replaceSharedKey(key, { shares: 1, threshold: 1 }, () => {})
+  key.fill(0)
+  await replaced
+  await call('PUT', 'sys/seal')
+  await node.unsealWith(Buffer.alloc(32, 7))
+  assert.equal((await call('GET', 'sys/mounts')).status, 200)
+})
+
 test('enough old shares give new ones, which open the server; the old ones no longer do', async () => {
   const stage = await server()
   const { call, shares } = stage

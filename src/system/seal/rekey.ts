@@ -251,7 +251,11 @@ export class Rekey {
   /** Puts the new key in force. Key and backup change in one transaction, so a backup is always of the key in force. */
   async #take({ key, config, texts, backup, nonce }: Pending): Promise<void> {
     const { seal, announce } = this.#parts
-    await seal.replaceSharedKey(key, config, (tx) => this.#putBackup(tx, backup ? texts : undefined, nonce))
+    await seal.replaceSharedKey(key, config, (tx) => {
+      // The role may have changed since the request came: encrypting takes a while, and so may other commits.
+      this.#requirePrimary()
+      this.#putBackup(tx, backup ? texts : undefined, nonce)
+    })
     await announce()
   }
 

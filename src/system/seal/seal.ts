@@ -10,6 +10,7 @@ import type { KeyObject } from 'node:crypto'
 import { fail } from '../../api/errors.ts'
 import { AuthenticationFailed } from '../../crypto/primitives/aead.ts'
 import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
+import { copySecret } from '../../crypto/primitives/secret-bytes.ts'
 import { exportSecret, importSecret } from '../../crypto/primitives/secret-key.ts'
 import type { World } from '../../lib/world.ts'
 import type { Barrier } from '../../storage/barrier.ts'
@@ -323,21 +324,23 @@ export class Seal {
    */
   async replaceSharedKey(sharedKey: Buffer, shareConfig: ShareConfig, also: (tx: Transaction) => void): Promise<void> {
     const rootKey = exportSecret(this.rootKey)
+    // The attempt that has the key may be forgotten, and its key wiped, while the transaction waits for others.
+    const key = copySecret(sharedKey)
     const before = this.#requireConfig()
     const { shares, threshold } = shareConfig
     const config = { ...before, shares, threshold, id: this.#world.random.uuid() }
     const keeper = this.hasRecoveryKey ? undefined : this.#keeper
     try {
       // Before the commit: after it the kept key would open nothing.
-      keeper?.prepare(sharedKey)
+      keeper?.prepare(key)
       await this.#store.transaction(async (tx) => {
-        if (this.hasRecoveryKey) putRecord(tx, this.#world.random, RECOVERY_KEY, this.rootKey, sharedKey)
-        else putRecord(tx, this.#world.random, ROOT_KEY, importSecret(sharedKey), rootKey)
+        if (this.hasRecoveryKey) putRecord(tx, this.#world.random, RECOVERY_KEY, this.rootKey, key)
+        else putRecord(tx, this.#world.random, ROOT_KEY, importSecret(key), rootKey)
         tx.put(systemScope, SEAL_CONFIG, encodeSealConfig(config))
         also(tx)
       })
     } finally {
-      rootKey.fill(0)
+      wipeAll([rootKey, key])
     }
     this.#config = config
     keeper?.settle()
@@ -371,13 +374,13 @@ export class Seal {
   /**
    * Takes over the shares of the primary; the server stays open. `instead` is the id of those that they are to take the
    * place of. If others are stored meanwhile, or those of the bundle are, returns false and changes nothing: a bundle
-   * that comes late would bring former shares back. Without it, they take the place of any.
+   * that comes late would bring former shares back.
    * @throws BundleRefused for one of another root key, AutoSealFailed
    */
-  async follow(bundle: SealBundle, barrier: Barrier, instead?: string): Promise<boolean> {
-    this.#requireOwnRoot(bundle)
+  async follow(bundle: SealBundle, barrier: Barrier, instead: string): Promise<boolean> {
+    this.requireOwnRoot(bundle)
     const handover = this.handover(bundle, barrier)
-    const isDue = (id: string): boolean => instead === undefined || (id === instead && id !== bundle.id)
+    const isDue = (id: string): boolean => id === instead && id !== bundle.id
     if (isDue(this.id)) this.keepRoot(bundle)
     const isTaken = await this.#store.transaction(async (tx) => {
       const { id } = decodeSealConfig(await readRecord(tx, SEAL_CONFIG))
@@ -389,7 +392,8 @@ export class Seal {
     return isTaken
   }
 
-  #requireOwnRoot({ rootKey }: SealBundle): void {
+  /** @throws BundleRefused for a bundle of another root key, Refusal while sealed */
+  requireOwnRoot({ rootKey }: Pick<SealBundle, 'rootKey'>): void {
     const own = exportSecret(this.rootKey)
     const isOwn = constantTimeEqual(own, rootKey.reveal())
     own.fill(0)

@@ -10,7 +10,7 @@ import { buildReplication, type SealForLinks } from '../../../src/assembly/repli
 import type { ReplicationRoom } from '../../../src/assembly/replication/replication-room.ts'
 import { roleUnder } from '../../../src/assembly/replication/stored-role.ts'
 import { RoleHolder } from '../../../src/assembly/role-holder.ts'
-import { importSecret } from '../../../src/crypto/primitives/secret-key.ts'
+import { exportSecret, importSecret } from '../../../src/crypto/primitives/secret-key.ts'
 import type { World } from '../../../src/lib/world.ts'
 import { LinkHost } from '../../../src/replication/link/link-host.ts'
 import type { LinkControl, LinkOwner } from '../../../src/replication/link/link-sides.ts'
@@ -24,6 +24,7 @@ import { SealedStorage } from '../../../src/storage/sealed-storage.ts'
 import { encodeKeyUse, firstUses, KEY_USE } from '../../../src/system/seal/key-use.ts'
 import { KeyringRotation } from '../../../src/system/seal/keyring-rotation.ts'
 import type { Seal } from '../../../src/system/seal/seal.ts'
+import { BundleRefused } from '../../../src/system/seal/seal-bundle.ts'
 import { openKeyring, putRecord } from '../../../src/system/seal/seal-records.ts'
 import { sealAnew } from '../../../src/system/seal/sealed-anew.ts'
 import { TreeChecks } from '../../../src/system/tree-checks.ts'
@@ -364,6 +365,10 @@ export class SimulatedCluster {
       get rootKey() {
         return cluster.#opened()
       },
+      requireOwnRoot: ({ rootKey }) => {
+        if (exportSecret(cluster.#opened()).equals(rootKey.reveal())) return
+        throw new BundleRefused('set', 'The seal bundle belongs to other data')
+      },
     }
   }
 
@@ -372,7 +377,7 @@ export class SimulatedCluster {
       seal: this.#sealTold,
       bundle: async () => bundleOf(this.#opened(), this.#sealId),
       follow: async ({ id }, instead) => {
-        if (instead !== undefined && (instead !== this.#sealId || id === instead)) return false
+        if (instead !== this.#sealId || id === instead) return false
         await life.store.transaction(async (tx) => putSealId(tx, id))
         this.#sealId = id
         life.room.rekeyed()

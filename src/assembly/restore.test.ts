@@ -15,8 +15,10 @@ import { realWorld } from '../lib/world.ts'
 import { verifyAudit } from '../offline/audit-verification.ts'
 import { leavingStore, restorableStore } from '../process/restorable-store.ts'
 import { noteSecondary } from '../replication/set/admission.ts'
+import { putFilter, readFilter, removeFilter } from '../replication/set/paths-filter.ts'
 import { revokeSecondary } from '../replication/set/primary-operations.ts'
-import { findSecondary, readState, SETS_FOLDER } from '../replication/set/records.ts'
+import { EVERYTHING, encodeReach, findSecondary, readState, SETS_FOLDER, setPath } from '../replication/set/records.ts'
+import { TRANSFER_NOTE, transferPath } from '../replication/set/transfer-note.ts'
 import { systemScope } from '../storage/contract.ts'
 import { storageIn, storeLocation } from '../storage/drivers.ts'
 import { encodeKeyring, firstKeyring, type Keyring, replacedBy } from '../storage/keyring.ts'
@@ -208,6 +210,75 @@ test('a performance primary stays what it is in its set when a snapshot of befor
   await server.node.operations.restore(ReadableStream.from([await save(server)]), false)
   await server.unseal()
   assert.equal(await stateOf(), 'revoked')
+})
+
+test('a filter that is taken back while a snapshot comes, and set again while that is checked, stays', async (t) => {
+  const FILTER = { id: 'site/b', mode: 'deny', paths: ['kept/'] } as const
+  const server = await start(t, (restorable) => ({
+    ...restorable,
+    check: async (staged) => {
+      await restorable.check(staged)
+      await view.transaction((tx) => putFilter(tx, FILTER))
+    },
+  }))
+  const view = server.node.storage.view(systemScope, SETS_FOLDER)
+  const other = await primaryOfSet(73, 'performance')
+  await other.cluster.letIn(other.bundle)
+  await view.transaction(async (tx) => {
+    for (const [path, value] of other.cluster.view.entries) tx.put(path, value)
+    await putFilter(tx, FILTER)
+  })
+  const snapshot = await save(server)
+  async function* coming(): AsyncGenerator<Uint8Array> {
+    const cut = snapshot.length - 1
+    yield snapshot.subarray(0, cut)
+    await turns(10)
+    await view.transaction((tx) => removeFilter(tx, 'site/b'))
+    yield snapshot.subarray(cut)
+  }
+  const restoring = server.node.operations.restore(ReadableStream.from(coming()), false)
+  await assert.rejects(restoring, { code: 'changed_meanwhile' })
+  await view.transaction((tx) => putFilter(tx, FILTER))
+  await server.node.operations.restore(ReadableStream.from([snapshot]), false)
+  await server.unseal()
+  assert.deepEqual((await view.transaction((tx) => readFilter(tx, 'site/b')))?.paths, ['kept/'])
+})
+
+const NOT_WHOLE = {
+  'a filter kept something from its cluster': {
+    path: setPath('performance', 'reach'),
+    value: encodeReach({ ...EVERYTHING, reach: { mounts: new Set(), namespaces: new Map(), lacksNothing: false } }),
+    sentence: /a filter kept mounts or namespaces from its cluster/,
+  },
+  'its cluster was being compared': {
+    path: transferPath('performance'),
+    value: TRANSFER_NOTE.encode({ what: 'difference', after: '' }),
+    sentence: /being compared with its primary/,
+  },
+} as const
+for (const [when, { path, value, sentence }] of Object.entries(NOT_WHOLE))
+  test(`a snapshot of when ${when} is restored by force alone, which says what it lacks`, async (t) => {
+    const server = await start(t)
+    const view = server.node.storage.view(systemScope, SETS_FOLDER)
+    await view.transaction(async (tx) => tx.put(path, value))
+    const snapshot = await save(server)
+    await view.transaction(async (tx) => tx.delete(path))
+    const restore = (force: boolean) => server.node.operations.restore(ReadableStream.from([snapshot]), force)
+    await assert.rejects(restore(false), ({ code, message }: { code: string; message: string }) => {
+      return code === 'snapshot_refused' && sentence.test(message)
+    })
+    assert.equal(await server.call('GET', 'sys/mounts'), 200)
+    assert.match((await restore(true)).warnings.join(), sentence)
+  })
+
+test('what a filter kept from a secondary of other data cannot be seen, and is warned of', async (t) => {
+  const [stranger, server] = [await start(t), await start(t)]
+  const view = stranger.node.storage.view(systemScope, SETS_FOLDER)
+  await view.transaction(async (tx) => tx.put(setPath('performance', 'reach'), encodeReach(EVERYTHING)))
+  const snapshot = await save(stranger)
+  const { warnings } = await server.node.operations.restore(ReadableStream.from([snapshot]), true)
+  assert.match(warnings.join(), /cannot be seen here/)
+  await stranger.node.operations.seal()
 })
 
 /** A primary with a secondary that was let in. */
@@ -513,13 +584,15 @@ for (const [theirs, ours] of [
     assert.equal(await primary.call('POST', 'sys/policies/acl/later', POLICY), 204)
     const snapshot = await save(primary)
     const { seal, operations } = secondary.node
-    const before = seal.id
+    const before = [seal.id, seal.status().cluster?.id]
     const restored = await operations.restore(ReadableStream.from([snapshot]), true)
     assert.deepEqual([restored.isSealChecked, restored.isSealed], [true, ours === 'shares'])
+    assert.match(restored.warnings.join(), /of another cluster of the set/)
     if (ours === 'shares') await operations.unseal(Buffer.from(primary.shares[0] as Buffer))
     assert.equal(await secondary.call('GET', 'sys/policies/acl/later'), 200)
     assert.equal(seal.status().type, ours === 'shares' ? 'shamir' : 'static')
-    assert.notEqual(seal.id, before)
+    assert.notEqual(seal.id, before[0])
+    assert.equal(seal.status().cluster?.id, before[1], 'two of one id would be in the set')
     assert.equal(await seal.accepts([Buffer.from(primary.shares[0] as Buffer)]), true)
     assert.equal(await seal.accepts([Buffer.from(secondary.shares[0] as Buffer)]), false)
   })

@@ -1,6 +1,6 @@
 // The restore of a snapshot, on the writing thread. The snapshot is staged and checked first. Then all threads let go
 // of the store, and the files change places.
-import { fail } from '../api/errors.ts'
+import { fail, type Refusal } from '../api/errors.ts'
 import type { ByteStream } from '../api/request.ts'
 import type { StoredDevice } from '../audit/device-store.ts'
 import type { Log } from '../lib/log.ts'
@@ -21,6 +21,7 @@ import type { Seal } from '../system/seal/seal.ts'
 import { openSnapshotKeyring } from '../system/snapshot-keyring.ts'
 import type { Restored } from '../system/system.ts'
 import { RestoredAudit } from './restored-audit.ts'
+import { isWho, LACKS, OTHER_OF_SET, ownWho, RestoredCluster } from './restored-cluster.ts'
 import { isOfReplication, keptReplication, REPLICATION_LOST, replicationDigest } from './restored-replication.ts'
 import { isOfSeal, RestoredSeal } from './restored-seal.ts'
 import { sealedMeanwhile, type UnsealController } from './unseal-controller.ts'
@@ -40,7 +41,7 @@ export type Restorable = {
 export type RestoreParts = {
   readonly restorable: Restorable | undefined
   /** The store as it is. */
-  readonly store: Pick<Store, 'scan' | 'list' | 'histories'>
+  readonly store: Pick<Store, 'get' | 'scan' | 'list' | 'histories'>
   readonly seal: Seal
   readonly opening: Pick<UnsealController, 'replaceStore'>
   readonly barrier: Barrier
@@ -60,7 +61,8 @@ export class Restore {
   }
 
   /**
-   * Restores the snapshot in `stream`. `force` permits one of another cluster.
+   * Restores the snapshot in `stream`. `force` permits one of another cluster, and one that lacks what a filter kept
+   * from the cluster that made it.
    * @throws Refusal if it is damaged or not of this cluster; the store is then as it was
    */
   async run(stream: ByteStream, force: boolean): Promise<Restored> {
@@ -115,8 +117,9 @@ export class Restore {
     let isSealChecked = false
     const audit = new RestoredAudit(this.#parts.auditDevices())
     const restoredSeal = new RestoredSeal()
+    const restoredCluster = new RestoredCluster()
     let opened: Barrier | undefined
-    let lost: readonly string[] = []
+    const told: string[] = []
     // Before its records are read.
     const replication = await replicationDigest(this.#parts.store, barrier)
     await stageSnapshot(read, {
@@ -133,23 +136,31 @@ export class Restore {
       inspect: (key, value) => {
         audit.see(key)
         restoredSeal.see(key, value)
+        restoredCluster.see(key, value)
       },
       // Left out, since the snapshot cannot know how often its key has encrypted after it was made, here or elsewhere.
-      isLeftOut: (key) => key === KEY_USE || isOfSeal(key) || isOfReplication(key),
+      isLeftOut: (key) => key === KEY_USE || isOfSeal(key) || isOfReplication(key) || isWho(key),
       added: async (leafKey) => {
+        const lack = restoredCluster.lack(opened)
+        if (lack !== undefined && !force) throw fail('snapshot_refused', [`${LACKS[lack]}: see force`])
+        if (lack !== undefined) told.push(LACKS[lack])
         const entries = await restoredSeal.entries(seal, opened, world.random)
         // Other data have another keyring, which no secondary of this cluster could follow.
         if (opened === undefined || !restoredSeal.isOf(seal.rootKey)) {
-          lost = await this.#lostReplication()
-          return entries
+          told.push(...(await this.#lostReplication()))
+          return [...entries, restoredCluster.theirs()]
         }
         if (leafKey === undefined) throw new StorageCorrupt('The snapshot has a keyring and no leaf key')
         const restored = { barrier: opened, leafKey, histories: header.histories }
-        return [...entries, ...(await keptReplication(this.#parts.store, barrier, restored))]
+        const kept = await keptReplication(this.#parts.store, barrier, restored)
+        // What was taken back meanwhile would pass by a look at the end alone.
+        if (kept.digest !== replication) throw changedMeanwhile()
+        if (!isOurs) told.push(OTHER_OF_SET)
+        return [...entries, await ownWho(this.#parts.store, barrier, opened), ...kept.entries]
       },
       check: (staged) => restorable.check(staged),
     })
-    const warnings = [...audit.warnings(), ...lost]
+    const warnings = [...audit.warnings(), ...told]
     return { entries: header.entries, index: header.index, isSealChecked, warnings, replication }
   }
 
@@ -169,7 +180,7 @@ export class Restore {
         return undefined
       })
       if (now === digest) return
-      throw fail('changed_meanwhile', ['Replication was changed while the snapshot was on its way: send it again'])
+      throw changedMeanwhile()
     }
   }
 
@@ -189,3 +200,6 @@ export class Restore {
     })
   }
 }
+
+const changedMeanwhile = (): Refusal =>
+  fail('changed_meanwhile', ['Replication was changed while the snapshot was on its way: send it again'])

@@ -33,6 +33,9 @@ export type RestoredStore = {
   readonly histories: readonly History[]
 }
 
+/** The records as a restored store has them, and the digest of those that they were made of. */
+export type KeptReplication = { readonly entries: readonly StoredEntry[]; readonly digest: string }
+
 /**
  * The records of now, sealed under the keyring of the snapshot, and the histories of now that are not in its list: its
  * secondaries may have followed them.
@@ -41,7 +44,8 @@ export async function keptReplication(
   store: Pick<ReadStore, 'scan' | 'histories'>,
   present: Barrier,
   { barrier, leafKey, histories }: RestoredStore,
-): Promise<readonly StoredEntry[]> {
+): Promise<KeptReplication> {
+  const digests = new RecordDigests()
   const kept: StoredEntry[] = []
   const keep = (key: string, clear: Buffer): void => {
     const value = barrier.seal(key, clear)
@@ -52,15 +56,17 @@ export async function keptReplication(
   }
   let abandoned: readonly string[] = []
   await eachRecord(store, present, (key, clear) => {
+    digests.add(key, clear)
     if (key === ABANDONED_KEY) abandoned = ABANDONED_HISTORIES.decode(clear).ids
     else keep(key, clear)
   })
-  if (kept.length === 0) return kept
+  const digest = digests.sum()
+  if (kept.length === 0) return { entries: kept, digest }
   const known = new Set(histories.map(({ id }) => id.toString('hex')))
   const left = (await store.histories()).map(({ id }) => id.toString('hex'))
   const ids = [...abandoned, ...left].filter((id) => !known.has(id)).slice(-MAX_HISTORIES)
   if (ids.length > 0) keep(ABANDONED_KEY, ABANDONED_HISTORIES.encode({ ids }))
-  return kept
+  return { entries: kept, digest }
 }
 
 /**
@@ -68,11 +74,21 @@ export async function keptReplication(
  * must stay so. How far secondaries are, where, and which clusters they are, is noted all the time, and no part of it.
  */
 export async function replicationDigest(store: Pick<Reader, 'scan'>, present: Barrier): Promise<string> {
-  const digests: Buffer[] = []
-  await eachRecord(store, present, (key, clear) => {
-    digests.push(sha256(Buffer.from(key)), sha256(OF_SECONDARY.test(key) ? withoutNotes(clear) : clear))
-  })
-  return sha256(Buffer.concat(digests)).toString('hex')
+  const digests = new RecordDigests()
+  await eachRecord(store, present, (key, clear) => digests.add(key, clear))
+  return digests.sum()
+}
+
+class RecordDigests {
+  readonly #digests: Buffer[] = []
+
+  add(key: string, clear: Buffer): void {
+    this.#digests.push(sha256(Buffer.from(key)), sha256(OF_SECONDARY.test(key) ? withoutNotes(clear) : clear))
+  }
+
+  sum(): string {
+    return sha256(Buffer.concat(this.#digests)).toString('hex')
+  }
 }
 
 /** What is noted of a secondary. */

@@ -45,9 +45,13 @@ const restore = endpoint({
     'in full before it replaces the store, so a refused snapshot changes nothing. Unseal with the keys that ' +
     'were valid when the snapshot was taken.',
   fields: {
-    force: bool('Accepts a snapshot of another cluster; its seal is checked if a key of this server can open it', {
-      default: false,
-    }),
+    force: bool(
+      'Accepts a snapshot of another cluster, or one that lacks what a filter kept from its cluster; its seal is ' +
+        'checked if a key of this server can open it',
+      {
+        default: false,
+      },
+    ),
   },
   response: {
     entries: integer('Number of restored entries'),

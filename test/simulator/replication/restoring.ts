@@ -78,7 +78,11 @@ async function entriesOf(
   const restored = new Barrier(world.random, keyring)
   const leafRecord = taken.entries.find(({ key }) => key === LEAF_KEY)?.value ?? assert.fail('a leaf key')
   const leafKey = importSecret(restored.open(LEAF_KEY, leafRecord))
-  const kept = await keptReplication(store, barrier, { barrier: restored, leafKey, histories: taken.histories })
+  const { entries: kept } = await keptReplication(store, barrier, {
+    barrier: restored,
+    leafKey,
+    histories: taken.histories,
+  })
   const ofSeal = now.entries.filter(({ key }) => isOfSeal(key))
   const old = taken.entries.filter(({ key }) => key !== KEY_USE && !isOfSeal(key) && !isOfReplication(key))
   return [...old, ...kept, ...ofSeal]

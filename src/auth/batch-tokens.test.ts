@@ -74,6 +74,15 @@ test('a batch token with a member of another kind is none', () => {
   }
 })
 
+test('a batch token with the policy root is none: nobody gives one out', () => {
+  const { barrier } = server.node.storage
+  for (const policies of ['["root"]', '["default","root"]']) {
+    const json = SHORTEST.replace('["default"]', policies)
+    const text = `hvb.${encodeBase64Url(barrier.seal(`${SYSTEM_FOLDER}token/batch`, Buffer.from(json)))}`
+    assert.equal(openBatchToken(barrier, text), undefined, json)
+  }
+})
+
 test('a batch token survives a restart', async () => {
   const token = await batch()
   const [key] = server.shares

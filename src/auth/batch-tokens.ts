@@ -4,6 +4,9 @@
 //   hvb. | base64url of a barrier record, bound to a path at which nothing is ever stored | . and the namespace's id
 //
 // The last part is missing in the root namespace. It says the same as the entry, or the text is no token.
+//
+// Each cluster of a set opens what any of them sealed. None has the policy `root`: nobody makes such a one, and with
+// the keys of a set alone it would be root everywhere, without an entry that could be revoked.
 import { fail } from '../api/errors.ts'
 import { idEnding } from '../api/namespace.ts'
 import { Base64Error, decodeBase64Url, encodeBase64Url } from '../lib/base64.ts'
@@ -79,7 +82,8 @@ export function sealBatchToken(barrier: Barrier, entry: TokenEntry): string {
 }
 
 /**
- * Opens a token text. Returns undefined unless `sealBatchToken` of this cluster made it; does not look at its end.
+ * Opens a token text. Returns undefined unless `sealBatchToken` of a cluster of the set made it; does not look at its
+ * end.
  * @throws Sealed if the barrier is sealed.
  */
 export function openBatchToken(barrier: Barrier, token: string): TokenEntry | undefined {
@@ -89,7 +93,7 @@ export function openBatchToken(barrier: Barrier, token: string): TokenEntry | un
     const record = decodeBase64Url(sealed)
     const entry = restored(decodeStored('A batch token', BATCH_TOKEN, barrier.open(BOUND_TO, record)))
     // Several texts of base64url can stand for the same bytes. Only the canonical one is a token.
-    return textOf(record, entry) === token ? entry : undefined
+    return textOf(record, entry) === token && !entry.policies.includes('root') ? entry : undefined
   } catch (cause) {
     if (cause instanceof Base64Error || cause instanceof StorageCorrupt) return undefined
     throw cause

@@ -16,7 +16,7 @@ export type Subject = {
    * namespace that gives none.
    */
   readonly policies: readonly NamespacedNames[]
-  /** Ids of the groups that logins on this cluster gave. */
+  /** The memberships in groups that logins on this cluster gave, as their keys name them. */
   readonly loginGroups: readonly string[]
   /** Changes whenever `resolve` would give other values. Caches use it as their key. */
   readonly key: string

@@ -26,7 +26,7 @@ import type {
 } from './handed.ts'
 import { readQuestion, readRequest, readWanted } from './handed-form.ts'
 import type { Mounted } from './mount-table.ts'
-import { requireOpen } from './namespace-steps.ts'
+import { refuseOutsideRoot, requireOpen } from './namespace-steps.ts'
 import { MAX_ATTEMPTS, newExchange } from './new-exchange.ts'
 import { findEndpoint, stepsBetween } from './pipeline.ts'
 import type { PipelineServices } from './pipeline-services.ts'
@@ -104,7 +104,8 @@ export class HandedRequests implements ToPrimary {
       await this.#requireNamespace(wanted.namespace)
       return identities.ensureEntityOfCluster(wanted.namespace, wanted.entityId)
     }
-    const { entry } = await this.#sharedMount(wanted.mount)
+    const { entry, namespace, path } = await this.#sharedMount(wanted.mount)
+    requireOpen({ namespace, path })
     if (entry.kind !== 'auth') throw fail('permission_denied', [])
     return identities.ensureEntity(entry, wanted.alias)
   }
@@ -140,6 +141,7 @@ export class HandedRequests implements ToPrimary {
     exchange.path = mounted.path + request.path
     requireOpen(exchange)
     findEndpoint(exchange, mounted)
+    refuseOutsideRoot(exchange)
     this.#requireTaken(exchange, request)
     exchange.wrapTtlSeconds = request.wrapTtlSeconds
     exchange.givenNames = givenNames(exchange, request)
@@ -272,7 +274,10 @@ export class HandedRequests implements ToPrimary {
         endpoint: exchange.endpoint?.id ?? '',
         cause: describeCause(cause),
       })
-    await this.#recorded(exchange)
+    // A 5xx status tells nothing that needs a record: it is kept, as that no device took the request.
+    await this.#recorded(exchange).catch((unrecorded: unknown) => {
+      if (refusal.status < 500) throw unrecorded
+    })
     // The mount or namespace that is in the way may be one that a filter keeps from the secondary: it is not named.
     throw refusal.code === 'path_in_use' && !this.#secondary.hasAll ? fail('path_in_use', [IN_USE]) : refusal
   }

@@ -14,7 +14,10 @@ export type AssertedCaller = {
   readonly namespace: string
   /** '' if there is none. */
   readonly entityId: string
-  /** Ids of the groups that logins on the secondary gave the entity. What is in them is shared. */
+  /**
+   * The memberships in groups that logins on the secondary gave the entity. What the groups are is shared. Whether a
+   * membership counts is for the primary to say: group or alias may be others since.
+   */
   readonly groups: readonly string[]
   readonly displayName: string
   readonly metadata: Readonly<Record<string, string>> | null

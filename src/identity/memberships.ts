@@ -114,7 +114,7 @@ function pathsOf({ entityId, groupId, local, ...stamps }: Membership): readonly 
 
 /** Whether a membership belongs to the group as it is: its stamp must be that of the group's present alias. */
 function isOfGroup({ stamp, local }: Pick<Membership, 'stamp' | 'local'>, group: Group): boolean {
-  return group.type === 'internal' ? stamp === '' : local && stamp !== '' && group.alias?.stamp === stamp
+  return group.type === 'internal' ? stamp === '' && !local : local && stamp !== '' && group.alias?.stamp === stamp
 }
 
 /** Whether a membership gives access to an entity with these aliases. */
@@ -144,14 +144,37 @@ export async function membersOf(from: From, group: Group): Promise<string[]> {
   return members.sort()
 }
 
-/** The groups that the entity with these aliases is in itself, by memberships that count. */
-export async function directGroups(from: From, entityId: string, aliases: readonly Alias[]): Promise<Group[]> {
-  const groups: Group[] = []
-  for (const membership of await membershipsOf(from, entityId)) {
+/** The groups that an entity is in itself. `logins`: names of the memberships that logins gave, as `GivenMembership`. */
+export type DirectGroups = { readonly groups: readonly Group[]; readonly logins: readonly GivenMembership[] }
+/** `STAMPS.GROUP`, as the cluster of the login tells it to another one. */
+export type GivenMembership = string
+
+/**
+ * The groups that the entity with these aliases is in itself, by memberships that count. `elsewhere` are those that
+ * logins on another cluster gave.
+ */
+export async function directGroups(
+  from: From,
+  entityId: string,
+  aliases: readonly Alias[],
+  elsewhere: readonly GivenMembership[],
+): Promise<DirectGroups> {
+  const groups = new Map<string, Group>()
+  const logins: string[] = []
+  const own = await membershipsOf(from, entityId)
+  for (const membership of [...own, ...elsewhere.map((name) => givenElsewhere(entityId, name))]) {
     const group = await findGroup(from, membership.groupId)
-    if (group !== undefined && counts(membership, group, aliases)) groups.push(group)
+    if (group === undefined || !counts(membership, group, aliases)) continue
+    groups.set(group.id, group)
+    if (group.type === 'external') logins.push(`${prefixOf(membership)}${group.id}`)
   }
-  return groups
+  return { groups: [...groups.values()], logins }
+}
+
+/** Who is in an internal group is shared by the set: a login gives none. */
+function givenElsewhere(entityId: string, name: GivenMembership): Membership {
+  const { stamps, id: groupId } = membershipIn(name)
+  return { entityId, groupId, ...stamps, local: true }
 }
 
 /** What logins gave the entity and does not count. */

@@ -5,9 +5,9 @@ import type { NamespacedNames, Subject } from '../auth/subject.ts'
 import { CoherentCache } from '../lib/coherent-cache.ts'
 import type { Invalidation } from '../storage/invalidation.ts'
 import type { Alias, Entity, Group } from './entries.ts'
-import { directGroups, inheritedGroups } from './memberships.ts'
+import { directGroups, type GivenMembership, inheritedGroups } from './memberships.ts'
 import { idAtPlace } from './names.ts'
-import { aliasesOf, FOLDERS, type From, findEntity, findGroup, type IdentityParts } from './records.ts'
+import { aliasesOf, FOLDERS, type From, findEntity, type IdentityParts } from './records.ts'
 
 /** An entry has some hundred bytes, with groups and metadata some thousand. */
 const CACHED_SUBJECTS = 20_000
@@ -18,27 +18,24 @@ export type EntityFacts = {
   readonly aliases: readonly Alias[]
   /** The groups that it is in itself. */
   readonly direct: readonly Group[]
+  /** Those of its memberships that logins gave. */
+  readonly logins: readonly GivenMembership[]
   /** The groups above those. */
   readonly inherited: readonly Group[]
 }
 
 /**
  * Reads the facts. The entries are read one by one, so a write in between may show in some of them only. `loginGroups`
- * are ids of groups that logins on another cluster gave.
+ * are memberships that logins on another cluster gave.
  */
 export async function entityFacts(
   from: From,
   entity: Entity,
-  loginGroups: readonly string[] = [],
+  loginGroups: readonly GivenMembership[] = [],
 ): Promise<EntityFacts> {
   const aliases = await aliasesOf(from, entity.id)
-  const direct = await directGroups(from, entity.id, aliases)
-  for (const id of loginGroups) {
-    const group = direct.some((one) => one.id === id) ? undefined : await findGroup(from, id)
-    // Who is in an internal group is shared by the set, so it shows above.
-    if (group?.type === 'external') direct.push(group)
-  }
-  return { entity, aliases, direct, inherited: await inheritedGroups(from, direct) }
+  const { groups: direct, logins } = await directGroups(from, entity.id, aliases, loginGroups)
+  return { entity, aliases, direct, logins, inherited: await inheritedGroups(from, direct) }
 }
 
 /** The subjects of one thread. A change of an entity drops that one; a change of any group drops all. */
@@ -73,7 +70,7 @@ export class Subjects {
    * all facts were true at one moment between them. With a single reading an entity could get a policy that a group was
    * given after the entity had left it.
    */
-  async read(entityId: string, loginGroups: readonly string[] = []): Promise<Subject | undefined> {
+  async read(entityId: string, loginGroups: readonly GivenMembership[] = []): Promise<Subject | undefined> {
     for (let before = ''; ; ) {
       const entity = await findEntity(this.#parts.view, entityId)
       if (entity === undefined) return undefined
@@ -95,7 +92,7 @@ export function subjectOf(facts: EntityFacts, digest: (text: string) => string):
   return Object.freeze({
     disabled: entity.disabled,
     policies: policiesOf([entity, ...groups]),
-    loginGroups: Object.freeze(facts.direct.filter(({ type }) => type === 'external').map(({ id }) => id)),
+    loginGroups: Object.freeze([...facts.logins]),
     key: digest(JSON.stringify(templateValues(facts, groups))),
     resolve: (reference: TemplateReference, namespaceId: string) => resolve(facts, groups, reference, namespaceId),
   })

@@ -61,6 +61,40 @@ test('a policy of that name in another namespace is none of the token', async ()
   assert.equal((await secondary.call('POST', 'transit/keys/k', {}, ofRoot, { namespace: 'w1' })).status, 403)
 })
 
+test('the primary carries out nothing in a namespace that only the root offers', async () => {
+  const { primary } = pair
+  await primary.call('POST', 'w1/sys/policies/acl/all', { policy: 'path "*" { capabilities = ["update", "sudo"] }' })
+  const namespace = primary.node.namespaces.byPath('w1/')?.id ?? ''
+  const mount = [...primary.node.mounts.mounted()].find(({ path }) => path === 'w1/sys/')?.entry.uuid ?? ''
+  const caller = { policies: ['all'], namespace, entityId: '', displayName: '', metadata: null, tokenType: 'service' }
+  const device = { type: 'file', options: { file_path: '/nowhere/a.log' } }
+  for (const [endpoint, path, body] of [
+    ['audit-enable', 'audit/a', device],
+    ['cors-write', 'config/cors', { enabled: true, allowed_origins: '*' }],
+    ['group-policy-application-write', 'config/group-policy-application', { group_policy_application_mode: 'any' }],
+    ['rotate', 'rotate', {}],
+  ] as const) {
+    const request = { id: 'a', endpoint, mount, path, givenNames: undefined, method: 'update' as const, query: '' }
+    const rest = { contentType: undefined, passed: undefined, remoteAddress: '127.0.0.1', wrapTtlSeconds: 0 }
+    const sent = { ...request, ...rest, body: Buffer.from(JSON.stringify(body)), caller } as never
+    const refused = { name: 'Refusal', message: /unsupported path|namespace is not sealable/ }
+    await assert.rejects(primary.node.core.answersTo(SECONDARY).carryOut(sent), refused, endpoint)
+  }
+})
+
+test('no entity is made in a namespace that the primary has locked', async () => {
+  const { primary, secondary } = pair
+  await primary.call('POST', 'w2/sys/auth/userpass', { type: 'userpass' })
+  await primary.call('POST', 'w2/auth/userpass/users/ann', { password: 'x' })
+  await pair.follow()
+  const { unlock_key } = (await primary.call('POST', 'sys/namespaces/api-lock/lock/w2')).body.data ?? {}
+  // The secondary has not heard of it.
+  const login = await secondary.call('POST', 'auth/userpass/login/ann', { password: 'x' }, '', { namespace: 'w2' })
+  assert.equal(login.status, 503, JSON.stringify(login.body))
+  await primary.call('POST', 'sys/namespaces/api-lock/unlock/w2', { unlock_key })
+  await pair.follow()
+})
+
 test('the primary takes no caller that no token can be, and none into a namespace that is shut', async () => {
   const { primary } = pair
   const mount = [...primary.node.mounts.mounted()].find(({ path }) => path === 'w1/transit/')?.entry.uuid ?? ''

@@ -235,11 +235,22 @@ test('S8: what groups grant to a login here counts on the primary, as that has t
   const made = await secondary.call('POST', `transit/keys/${id}`, {}, token)
   assert.deepEqual([made.status, other.handed()], [200, ['transit-key-create']], JSON.stringify(made.body))
   assert.deepEqual((await primary.node.identities.subject(entity))?.policies, [], 'of this login alone')
-  const asserted = await primary.node.identities.subjectInGroups(entity, [id, String(apart), 'none', '../x'])
-  assert.deepEqual(asserted && namesInRoot(asserted), ['maker'])
+  const [membership = ''] = (await secondary.node.identities.subject(entity))?.loginGroups ?? []
+  const inGroups = async (...names: readonly string[]) => {
+    const asserted = await primary.node.identities.subjectInGroups(entity, names)
+    return asserted && namesInRoot(asserted)
+  }
+  assert.deepEqual(await inGroups(membership, String(apart), `a.b.${apart}`, 'none', '../x', '.'), ['maker'])
+  assert.deepEqual(await inGroups(id, `a.b.${id}`, membership.replace(/^[^.]+/, '')), [], 'no login gave those')
   // Not known here yet.
   await primary.call('POST', `identity/group/id/${id}`, { policies: [] })
   assert.equal((await secondary.call('POST', `transit/keys/${id}`, {}, token)).status, 403)
+  await primary.call('POST', `identity/group/id/${id}`, { policies: ['maker'] })
+  assert.equal((await secondary.call('POST', `transit/keys/${id}`, {}, token)).status, 200)
+  const { data } = (await primary.call('GET', `identity/group/id/${id}`)).body
+  const aliasId = (data?.alias as { readonly id: string }).id
+  await primary.call('POST', `identity/group-alias/id/${aliasId}`, { ...alias, name: 'others' })
+  assert.equal((await secondary.call('POST', `transit/keys/${id}`, {}, token)).status, 403, 'of those with that name')
 })
 
 test('S8: no call of the link sets groups', () => {

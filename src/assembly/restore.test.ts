@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { copyTo } from '../../test/fixtures/copied-store.ts'
@@ -206,7 +207,7 @@ test('a performance primary stays what it is in its set when a snapshot of befor
     assert.equal(await server.call('GET', 'sys/policies/acl/later'), 404)
     assert.equal(await server.call('PUT', 'sys/policies/acl/later', POLICY), 204)
   }
-  // They are in the tree as other entries are: a restore compares its roots with the leaves of all of them.
+  // They have leaves as other entries have, which a restore checks.
   await server.node.operations.restore(ReadableStream.from([await save(server)]), false)
   await server.unseal()
   assert.equal(await stateOf(), 'revoked')
@@ -408,11 +409,11 @@ test('D-06 what this cluster sealed is checked in full, also where the header na
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
 })
 
-test('D-06 a record in clear that was changed is found by the seal alone: hashes and roots fit', async (t) => {
+test('D-06 a record in clear that was changed is found by the seal alone: all hashes fit', async (t) => {
   const server = await start(t)
   const snapshot = await save(server)
   assert.equal(await server.call('POST', 'sys/policies/acl/after', POLICY), 204)
-  // It is of the class that no root is over, and says how many shares open the server.
+  // It says how many shares open the server.
   const value = (record: Buffer): Buffer =>
     Buffer.from(JSON.stringify({ ...JSON.parse(record.toString()), shares: 5, threshold: 3 }))
   const forged = await forgedSnapshot(snapshot, { values: { 'root/core/seal-config': value } })
@@ -423,6 +424,71 @@ test('D-06 a record in clear that was changed is found by the seal alone: hashes
   }
   assert.equal(await server.call('GET', 'sys/policies/acl/after'), 200)
 })
+
+test('P-10 with a static key a snapshot of another tree is restored, and none that was changed', async (t) => {
+  const keys = staticSeal({ keyId: 'a', key: 'a1'.repeat(32), previous: undefined }, {})
+  const [old, fresh] = [await start(t, undefined, keys), await start(t, undefined, keys)]
+  assert.equal(await old.call('POST', 'sys/policies/acl/old', POLICY), 204)
+  const { barrier } = old.node.storage
+  // As a version with another tree made it.
+  const snapshot = await forgedSnapshot(await save(old), { barrier })
+  const flipped = (value: Buffer): Buffer => {
+    const last = value.length - 1
+    return value.with(last, value.readUInt8(last) ^ 1) as Buffer
+  }
+  const values = { 'root/sys/policy/old': flipped }
+  const forged = await forgedSnapshot(snapshot, { values })
+  const sealed = await forgedSnapshot(snapshot, { values, barrier })
+  for (const server of [old, fresh]) {
+    assert.equal(await server.call('POST', 'sys/policies/acl/later', POLICY), 204)
+    const restore = (bytes: Buffer) => server.node.operations.restore(ReadableStream.from([bytes]), true)
+    await assert.rejects(restore(forged), /is not the one that this cluster sealed. Nothing was changed/)
+    await assert.rejects(restore(sealed), /policy\/old does not have the leaf of its value. Nothing was changed/)
+    assert.equal(await server.call('GET', 'sys/policies/acl/later'), 200)
+    const restored = await restore(snapshot)
+    assert.deepEqual([restored.isSealChecked, restored.isSealed], [true, false])
+    assert.equal(await server.call('GET', 'sys/policies/acl/later'), 404)
+    assert.equal(await server.call('GET', 'sys/policies/acl/old'), 200)
+  }
+})
+
+for (const opens of [true, false]) {
+  test(`P-04 another entry on the device than it got is noticed ${opens ? 'with' : 'without'} a key`, async (t) => {
+    const KEY = 'root/sys/policy/p'
+    let change: { readonly sql: string; readonly values: readonly Buffer[] } | undefined
+    const server = await start(t, (restorable) => ({
+      ...restorable,
+      check: async (staged) => {
+        const database = new DatabaseSync(join(server.path, 'restore.new/keywright.db'))
+        const { changes } = database.prepare(change?.sql ?? 'SELECT 1').run(...(change?.values ?? []), KEY)
+        database.close()
+        assert.equal(changes, 1)
+        await restorable.check(staged)
+      },
+    }))
+    const from = opens ? server : await start(t)
+    const stored = async () => {
+      const snapshot = await from.store.snapshot()
+      const found = (await snapshot.stored('', Number.POSITIVE_INFINITY)).find(({ key }) => key === KEY)
+      await snapshot.close()
+      return found ?? assert.fail('it was written')
+    }
+    assert.equal(await from.call('POST', 'sys/policies/acl/p', POLICY), 204)
+    // It opens, and has its leaf: only the stream tells that it is not the one.
+    const { leaf, value } = await stored()
+    assert.equal(await from.call('POST', 'sys/policies/acl/p', { policy: `${POLICY.policy} ` }), 204)
+    const snapshot = await save(from)
+    for (change of [
+      { sql: 'UPDATE data SET leaf = ?, value = ? WHERE key = ?', values: [leaf, value] },
+      { sql: 'UPDATE data SET value = ? WHERE key = ?', values: [Buffer.alloc(9)] },
+      { sql: 'UPDATE data SET leaf = ? WHERE key = ?', values: [Buffer.alloc(16)] },
+    ]) {
+      const restoring = server.node.operations.restore(ReadableStream.from([snapshot]), true)
+      await assert.rejects(restoring, /Nothing was changed/, change.sql)
+    }
+    assert.equal(await server.call('GET', 'sys/mounts'), 200)
+  })
+}
 
 const GAP = 2 ** 20
 

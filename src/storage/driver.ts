@@ -7,7 +7,7 @@
 
 import type { Random } from '../lib/world.ts'
 import type { StoreOptions } from './commit/transactional-store.ts'
-import type { ReadStore, Store, StoredEntry, TreeClass, TreeRoots } from './contract.ts'
+import type { ReadStore, Store, StoredEntry, TreeRoots } from './contract.ts'
 import type { History } from './peer-log.ts'
 import type { VerifyKeys } from './verify-keys.ts'
 
@@ -145,15 +145,12 @@ export interface StagedWriter {
   close(): Promise<void>
 }
 
-/** An entry that is not in the store, and that its roots are nevertheless over; or one that is, and they are not. */
-export type LeftOut = { readonly class: TreeClass; readonly key: string; readonly leaf: Uint8Array }
-
 /** What a check is given, and where it reports. */
 export type StoreVerifyOptions = {
   /** If undefined, sealed values are not opened, and leaves and tree are not checked. */
   readonly keys: VerifyKeys | undefined
-  /** Counted into the roots of the report. Default: none. */
-  readonly leftOut?: readonly LeftOut[]
+  /** Called for each entry that has the form of one, in key order. */
+  readonly onEntry?: (entry: StoredEntry) => void
   /** Called for each fault, with one sentence. The check goes on, so it must not throw. */
   readonly onFinding: (sentence: string) => void
   /** Called after every few hundred entries or records. */

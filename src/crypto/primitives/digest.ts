@@ -10,6 +10,20 @@ export function sha256(data: Buffer, ...more: Buffer[]): Buffer {
   return digest.digest()
 }
 
+/** SHA-256 of parts that come one by one. */
+export class RunningDigest {
+  readonly #hash = createHash('sha256')
+
+  take(part: Buffer): void {
+    this.#hash.update(part)
+  }
+
+  /** The digest of all that was taken. Nothing may be taken behind it. */
+  end(): Buffer {
+    return this.#hash.digest()
+  }
+}
+
 /** HMAC-SHA-256 (RFC 2104) of all parts, 32 bytes. */
 export function hmacSha256(key: KeyObject, ...parts: Buffer[]): Buffer {
   const hmac = createHmac('sha256', key)

@@ -9,7 +9,8 @@
 // The hash of a chunk is SHA-256(hash before ‖ kind ‖ length ‖ content). The hash before the first chunk is SHA-256 of
 // all bytes up to it. So a chunk that was cut, changed, moved or repeated is found when it is read (threats P-10). The
 // seal is a record of the barrier (barrier.ts) at SEAL_PATH over (hash before ‖ entries ‖ both roots): only the cluster
-// can make it, and through the hashes it covers every byte before.
+// can make it, and through the hashes it covers every byte before. The roots are over the scopes of the program that
+// wrote them. Programs of before compare them, this one does not (staged-check.ts).
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import {
   checked,

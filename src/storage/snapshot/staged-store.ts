@@ -7,7 +7,7 @@ import { type Barrier, type RecordForm, requireForm } from '../barrier.ts'
 import { faultOfKey, mayHaveClass } from '../classes.ts'
 import type { StoredEntry } from '../contract.ts'
 import { MAX_VALUE_BYTES } from '../contract.ts'
-import type { LeftOut, StagedPosition, Staging } from '../driver.ts'
+import type { StagedPosition, Staging } from '../driver.ts'
 import { compareKeys } from '../key-order.ts'
 import { LEAST_KEYRING_BYTES } from '../keyring.ts'
 import { indexOfOtherData, withHistory } from '../log/histories.ts'
@@ -15,7 +15,7 @@ import { LEAF_BYTES } from '../log/leaf.ts'
 import type { Position } from '../peer-log.ts'
 import { SEAL_PATH, SnapshotDamaged, type SnapshotEnd, type SnapshotHeader, sealedEnd } from './snapshot-format.ts'
 import type { ReadSnapshot } from './snapshot-stream.ts'
-import type { StagedCheck } from './staged-check.ts'
+import { EntriesDigest, type StagedCheck } from './staged-check.ts'
 
 const LEAF_KEY = 'root/core/leaf-key'
 const KEY_BYTES = 32
@@ -98,11 +98,13 @@ async function stage({ header, chunks }: ReadSnapshot, options: StageOptions): P
     await writer.close()
   }
   if (end === undefined) throw new SnapshotDamaged('The snapshot has no end')
-  const { replicated, local } = end
-  const entries = end.entries - intake.leftOutCount + added.length
-  // The roots of the snapshot are over none of those added. A leaf that is counted twice is not counted.
-  const leftOut = [...intake.leftOut, ...added.flatMap(inTree)]
-  await options.check({ ...beginningOf(header, options), entries, replicated, local, leftOut, keys })
+  await options.check({
+    ...beginningOf(header, options),
+    entries: intake.count + added.length,
+    taken: intake.digest.end(),
+    added: added.map(({ key }) => key),
+    keys,
+  })
 }
 
 /** Checks entries one by one: key, class, order, lengths, and what `inspect` knows. */
@@ -111,10 +113,10 @@ class Intake {
   #last = ''
   /** The records of NEEDED that have come, and that of the former keys. */
   readonly records = new Map<string, Buffer>()
-  /** Number of entries that were left out, of every class. */
-  leftOutCount = 0
-  /** Those of them that are in the tree. */
-  readonly leftOut: LeftOut[] = []
+  /** Number of entries that were taken. */
+  count = 0
+  /** Over these. */
+  readonly digest = new EntriesDigest()
 
   constructor(options: StageOptions) {
     this.#options = options
@@ -130,12 +132,9 @@ class Intake {
       this.#last = entry.key
       if (NEEDED.has(entry.key) || FORMER_KEYS.includes(entry.key)) this.records.set(entry.key, entry.value)
       if (!isLeftOut(entry.key)) taken.push(entry)
-      else {
-        this.leftOutCount++
-        const { class: storageClass, key, leaf } = entry
-        if (storageClass !== 'ignored') this.leftOut.push({ class: storageClass, key, leaf: Buffer.from(leaf) })
-      }
     }
+    this.digest.take(taken)
+    this.count += taken.length
     return taken
   }
 
@@ -158,11 +157,6 @@ class Intake {
       throw new SnapshotDamaged(`The entry ${key} of the snapshot has a leaf or value of a wrong length`)
     }
   }
-}
-
-/** As it is counted in the tree, if it is. */
-function inTree({ class: storageClass, key, leaf }: StoredEntry): readonly LeftOut[] {
-  return storageClass === 'ignored' ? [] : [{ class: storageClass, key, leaf }]
 }
 
 function requireSeal(end: SnapshotEnd, hashBefore: Buffer, barrier: Barrier | undefined): void {

@@ -3,7 +3,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { sha256 } from '../../crypto/primitives/digest.ts'
 import { faultOfKey, isBehindBarrier, mayHaveClass, mountOfKey } from '../classes.ts'
-import type { StorageClass } from '../contract.ts'
+import type { StoredEntry } from '../contract.ts'
+import type { StoreVerifyOptions } from '../driver.ts'
 import { StorageCorrupt } from '../errors.ts'
 import { classOfNumber, LEAF_BYTES, leafOf } from '../log/leaf.ts'
 import type { Tree } from '../log/tree.ts'
@@ -22,14 +23,7 @@ export type EntryVerifierParts = {
   /** Empty at first; takes up the leaf of each entry. */
   readonly tree: Tree
   readonly found: Found
-}
-
-/** A row of the table `data`. */
-type StoredEntry = {
-  readonly key: string
-  readonly class: StorageClass
-  readonly leaf: Buffer
-  readonly value: Buffer
+  readonly onEntry: StoreVerifyOptions['onEntry']
 }
 
 /** Reads the table `data` once. */
@@ -53,15 +47,16 @@ export class EntryVerifier {
   }
 
   #verify(entry: StoredEntry): void {
-    const { found, keys, tree } = this.#parts
+    const { found, keys, onEntry, tree } = this.#parts
     const { key, class: storageClass, leaf } = entry
     if (faultOfKey(key) !== undefined || !mayHaveClass(key, storageClass)) {
       found(`Entry ${quoted(key)} cannot be of the class ${storageClass}`)
     } else if (leaf.length !== (storageClass === 'ignored' ? 0 : LEAF_BYTES)) {
       found(`Entry ${key} has a leaf of ${leaf.length} bytes`)
-    } else if (keys !== undefined) {
-      this.#verifySeal(entry, keys)
-      if (storageClass !== 'ignored') tree.add(storageClass, key, leaf, keys.bucketKey)
+    } else {
+      onEntry?.(entry)
+      if (keys !== undefined) this.#verifySeal(entry, keys)
+      if (keys !== undefined && storageClass !== 'ignored') tree.add(storageClass, key, leaf, keys.bucketKey)
     }
     this.#verifyAgainstLog(entry)
   }

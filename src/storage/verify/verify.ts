@@ -76,10 +76,6 @@ class Run {
     }, isAnotherProgram)
     this.#verifyFile(database)
     if (position !== undefined) this.#verifyTables(database, position)
-    const { keys, leftOut = [] } = this.#options
-    if (keys !== undefined) {
-      for (const each of leftOut) this.#rebuilt.add(each.class, each.key, Buffer.from(each.leaf), keys.bucketKey)
-    }
     const { entries, records } = this.#progress
     return {
       index: position?.index ?? 0,
@@ -121,7 +117,7 @@ class Run {
   }
 
   #verifyTables(database: DatabaseSync, position: Position): void {
-    const { keys } = this.#options
+    const { keys, onEntry } = this.#options
     this.attempt(() => this.#count(database))
     const saved = this.attempt(() => verifySavedTree(readSavedTreeIfAny(database), position, this.#found))
     const histories = this.attempt(() => verifyHistories(database, position, this.#found)) ?? []
@@ -139,7 +135,7 @@ class Run {
       tree: expected,
       found: this.#found,
     })
-    const entries = new EntryVerifier({ keys, latest, log, tree: this.#rebuilt, found: this.#found })
+    const entries = new EntryVerifier({ keys, latest, log, tree: this.#rebuilt, found: this.#found, onEntry })
     try {
       const hasReadLog = this.attempt(() => {
         log.run(database, () => this.#step('records'))

@@ -1,9 +1,11 @@
 // The data directory of an earlier server opens in this one: every ciphertext decrypts, every token, policy, mount and
 // key is as it was. A directory that was committed is never made anew; a new format adds another.
 import { strict as assert } from 'node:assert'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { runClient } from '../../fixtures/cli-run.ts'
 import {
   api,
   PROJECT,
@@ -43,6 +45,28 @@ async function requireAsItWas(server: ServerProcess, expected: Expected): Promis
   }
 }
 
+/** A server on a copy of the directory, with what git does not keep, and the server asks for. */
+async function startCopyOf(context: TestContext, name: string): Promise<ServerProcess> {
+  const copy = temporaryDirectory()
+  context.after(copy.cleanUp)
+  const data = join(copy.path, 'data')
+  cpSync(join(fixtures, name), data, { recursive: true })
+  chmodSync(data, 0o700)
+  for (const file of readdirSync(data)) chmodSync(join(data, file), 0o600)
+  const server = await startServerProcess({ directory: data, token: 'fixture-root' })
+  context.after(() => server.stop())
+  return server
+}
+
+async function restore(server: ServerProcess, snapshot: Buffer, query: string) {
+  const answer = await fetch(`${server.address}/v1/sys/storage/snapshot${query}`, {
+    method: 'POST',
+    headers: { 'X-Vault-Token': server.token },
+    body: new Uint8Array(snapshot),
+  })
+  return { status: answer.status, text: await answer.text() }
+}
+
 for (const name of snapshots) {
   test(`P-10, Q-24: ${name} is restored by this server, and everything in it is as it was`, async (context) => {
     const folder = join(fixtures, name)
@@ -51,30 +75,46 @@ for (const name of snapshots) {
     context.after(fresh.cleanUp)
     const server = await startServerProcess({ directory: join(fresh.path, 'data') })
     context.after(() => server.stop())
-    const answer = await fetch(`${server.address}/v1/sys/storage/snapshot?force=true`, {
-      method: 'POST',
-      headers: { 'X-Vault-Token': server.token },
-      body: new Uint8Array(readFileSync(join(folder, 'keywright.snapshot'))),
-    })
-    assert.equal(answer.status, 200, await answer.text())
+    const { status, text } = await restore(server, readFileSync(join(folder, 'keywright.snapshot')), '?force=true')
+    assert.equal(status, 200, text)
     const key = readFileSync(join(folder, 'unseal-key'), 'utf8').trim()
     assert.equal((await api(server, 'PUT', 'sys/unseal', { key })).body.sealed, false)
     await requireAsItWas(server, expected)
+  })
+
+  test(`P-10: ${name} is restored by an upgraded server of its cluster, and only as it is`, async (context) => {
+    const folder = join(fixtures, name)
+    const file = join(folder, 'keywright.snapshot')
+    const expected: Expected = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8'))
+    const key = readFileSync(join(folder, 'unseal-key'), 'utf8').trim()
+    const inspected = await runClient(['operator', 'snapshot', 'inspect', '-format=json', file])
+    const { entries } = JSON.parse(inspected.stdout)
+    const server = await startCopyOf(context, name.replace('snapshot', 'data'))
+    const snapshot = readFileSync(file)
+    for (const query of ['', '?force=true']) {
+      assert.equal((await api(server, 'PUT', 'sys/policies/acl/later', { policy: expected.policy })).status, 204)
+      const damaged = snapshot.with(snapshot.length - 100, (snapshot.at(-100) ?? 0) ^ 1)
+      assert.equal((await restore(server, Buffer.from(damaged), query)).status, 400)
+      assert.equal((await api(server, 'GET', 'sys/policies/acl/later')).status, 200)
+      const { status, text } = await restore(server, snapshot, query)
+      assert.equal(status, 200, text)
+      const { data } = JSON.parse(text)
+      assert.deepEqual([data.seal_checked, data.entries], [true, entries])
+      assert.equal((await api(server, 'PUT', 'sys/unseal', { key })).body.sealed, false)
+      assert.equal((await api(server, 'GET', 'sys/policies/acl/later')).status, 404)
+      await requireAsItWas(server, expected)
+    }
+    await server.stop()
+    const command = [join(PROJECT, 'src/main.ts'), 'storage', 'verify', '-data', server.directory]
+    const verified = spawnSync(process.execPath, command, { encoding: 'utf8' })
+    assert.equal(verified.status, 0, verified.stdout + verified.stderr)
   })
 }
 
 for (const name of directories) {
   test(`S-05, P-68, Q-24: ${name} opens, and everything in it is as it was`, async (context) => {
     const expected: Expected = JSON.parse(readFileSync(join(fixtures, name, 'expected.json'), 'utf8'))
-    const copy = temporaryDirectory()
-    context.after(copy.cleanUp)
-    const data = join(copy.path, 'data')
-    cpSync(join(fixtures, name), data, { recursive: true })
-    // What git does not keep, and the server asks for.
-    chmodSync(data, 0o700)
-    for (const file of readdirSync(data)) chmodSync(join(data, file), 0o600)
-    const server = await startServerProcess({ directory: data, token: 'fixture-root' })
-    context.after(() => server.stop())
+    const server = await startCopyOf(context, name)
     await requireAsItWas(server, expected)
     assert.equal((await api(server, 'GET', 'sys/policies/acl/decrypt')).body.data?.policy, expected.policy)
     const { body } = await api(server, 'GET', 'auth/token/lookup-self', undefined, expected.token)

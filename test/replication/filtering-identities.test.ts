@@ -2,6 +2,7 @@
 // performance secondary, and come back whole with it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { shareOf } from '../fixtures/failing-over.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { performanceServers, ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
@@ -165,6 +166,34 @@ test('a DR secondary of a filtered secondary forgets the identities as well', as
     const records = await cluster.server.store.records(firstIndex - 1, 100_000)
     assert.ok(!records.some(({ record }) => record.includes(`identity/entity/${id}/`)), cluster.name)
   }
+})
+
+test('identities that an earlier program took for those of the root go when this one opens the store', async () => {
+  const { servers, primary, secondary, filter, level, id } = await started(7)
+  const { time } = servers
+  const stored = async () => {
+    const snapshot = await secondary.server.store.snapshot()
+    const entries = await snapshot.stored('', Number.POSITIVE_INFINITY)
+    await snapshot.close()
+    return entries.filter(({ key }) => key.startsWith('root/sys/identity/') && key.includes(`/${id}/`))
+  }
+  const entries = await stored()
+  assert.deepEqual(kindsOf(entries.map(({ key }) => key)), SHARED_KINDS)
+  await filter(DENIED)
+  assert.deepEqual(await stored(), [])
+  const { store } = secondary.server
+  const { origins } = await store.position()
+  const at = origins.find(({ family }) => family === 'performance') ?? assert.fail('it follows')
+  await time.until(store.adopt([], { mode: 'redo', after: at, at, state: { entries, gone: [] } }))
+  assert.equal((await stored()).length, entries.length)
+  secondary.kill()
+  await time.until(secondary.restart(shareOf(primary)))
+  await level()
+  await time.pass(5_000)
+  assert.deepEqual(await keysWith(secondary, id, 'replicated'), [])
+  const { firstIndex } = await secondary.server.store.retained()
+  const records = await secondary.server.store.records(firstIndex - 1, 100_000)
+  assert.ok(!records.some(({ record }) => record.includes(`identity/entity/${id}/`)), 'nor in its log')
 })
 
 test('who is of a filtered namespace counts for nothing at a mount that has moved out of it', async () => {

@@ -119,6 +119,24 @@ test('identities of a namespace are of what it has, and those that this cluster 
   assert.deepEqual([await below('root/sys/identity/'), await below('root/sys/local-identity/')], [[], own])
 })
 
+test('a look notes what is here and must not be, once, and nothing where there is no filter', async () => {
+  const { server, kept, scope } = await withMount()
+  await kept.look()
+  assert.deepEqual(await kept.noted(), EVERYTHING)
+  await server.store.transaction((tx) => kept.store(tx, { ...EVERYTHING, reach: NOTHING }))
+  await kept.readyToLook()
+  await kept.look()
+  const noted = await kept.noted()
+  assert.ok(noted.leaving.includes(scope))
+  assert.deepEqual([noted.reach, noted.leftPaths.includes('root/denied/')], [NOTHING, true])
+  await remove(server, kept, scope)
+  for (const left of noted.leaving) await remove(server, kept, left)
+  await kept.left(noted, PURGED_AT, kept.news)
+  const done = await kept.noted()
+  await kept.look()
+  assert.deepEqual([await kept.noted(), done.leaving], [done, []])
+})
+
 test('other news changes nothing of what was removed', async () => {
   const { server, kept, scope } = await withMount()
   await take(server, kept, NOTHING)

@@ -61,6 +61,27 @@ export class KeptReach {
     else if (stored !== undefined) tx.delete(systemScope, KEY)
   }
 
+  /** Comes when `look` need not wait for the tree. */
+  async readyToLook(): Promise<void> {
+    if ((await this.noted()).reach !== undefined) await this.#parts.store.scopes()
+  }
+
+  /**
+   * Notes what is here of what this cluster is not to have, without news: an earlier program had some of it in another
+   * scope of the tree, which the filter lets it have.
+   */
+  async look(): Promise<void> {
+    const { reach, leaving } = await this.noted()
+    if (reach === undefined) return
+    const rest = await this.restOf(reach, false)
+    if (rest.leaving.every((scope) => leaving.includes(scope))) return
+    await this.#parts.view.transaction(async (tx) => {
+      const noted = { ...(await readReach(tx)), leaving: rest.leaving, leftPaths: rest.leftPaths }
+      // It may have left its set meanwhile.
+      if (noted.reach !== undefined) tx.put(setPath('performance', 'reach'), encodeReach(noted))
+    })
+  }
+
   /**
    * What was leaving was removed, and forgotten up to an index of the log, all of it after so much news. With more of
    * it something may have been allowed and forbidden since: then it is here again, if only in the log. The same is true

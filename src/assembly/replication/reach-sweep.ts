@@ -15,7 +15,7 @@ const RETRY_MS = 5_000
 
 /** The parts that it works with. */
 export type ReachSweepParts = {
-  readonly kept: Pick<KeptReach, 'news' | 'noted' | 'left' | 'keysOf'>
+  readonly kept: Pick<KeptReach, 'news' | 'noted' | 'left' | 'keysOf' | 'look' | 'readyToLook'>
   /** Runs a step while nothing of the primary is applied. */
   readonly alone: <T>(step: () => Promise<T>) => Promise<T>
   /** Removes entries of the set. False: this cluster must not, as things are. */
@@ -31,6 +31,7 @@ export type ReachSweepParts = {
 export class ReachSweep {
   readonly #parts: ReachSweepParts
   readonly #task: PeriodicTask
+  #hasLooked = false
 
   constructor(parts: ReachSweepParts) {
     this.#parts = parts
@@ -39,8 +40,9 @@ export class ReachSweep {
     this.#task = new PeriodicTask(() => this.#sweep(), { world, log, failure, retryMs: RETRY_MS, isClosed })
   }
 
-  /** Removes what is left now, and from then on what will be. */
+  /** Removes what is here now and must not be, and from then on what will be. */
   start(): void {
+    this.#hasLooked = false
     this.#task.start(0)
   }
 
@@ -55,6 +57,12 @@ export class ReachSweep {
 
   async #sweep(): Promise<number> {
     const { kept, alone, purge, log } = this.#parts
+    if (!this.#hasLooked) {
+      // The tree may have to be made first. What the primary sends does not wait for that.
+      await kept.readyToLook()
+      await alone(() => kept.look())
+      this.#hasLooked = true
+    }
     // Together: news that is being stored counts, and is not noted yet.
     const { news, noted } = await alone(async () => ({ news: kept.news, noted: await kept.noted() }))
     const { leaving } = noted

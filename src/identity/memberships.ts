@@ -144,7 +144,7 @@ export async function membersOf(from: From, group: Group): Promise<string[]> {
   return members.sort()
 }
 
-/** The groups that an entity is in itself. `logins`: names of the memberships that logins gave, as `GivenMembership`. */
+/** The groups that an entity is in itself, and the names of those memberships that logins gave. */
 export type DirectGroups = { readonly groups: readonly Group[]; readonly logins: readonly GivenMembership[] }
 /** `STAMPS.GROUP`, as the cluster of the login tells it to another one. */
 export type GivenMembership = string

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Scope, systemScope, type Transaction } from '../../src/storage/contract.ts'
+import { follow, operationToken } from '../fixtures/failing-over.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
 import { bothWays, followedServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
@@ -143,6 +144,21 @@ test('T34: certificates are renewed over the link for months, and what is writte
   await servers.requireSame(primary, secondary)
 })
 
+test('T34: a secondary whose certificate has ended is let in again by a new token, with what it has', async () => {
+  const { servers, primary, secondary } = await followedServers(49)
+  await operationToken(primary)
+  await servers.level(primary, secondary)
+  const share = shareOf(primary)
+  secondary.kill()
+  await servers.time.leap(100 * DAY_MS)
+  await servers.time.until(secondary.restart(share))
+  await servers.time.pass(MINUTE_MS)
+  assert.equal((await secondary.status()).idle_reason, 'clock')
+  assert.equal((await follow(servers, primary, secondary, await operationToken(primary))).status, 200)
+  await servers.level(primary, secondary)
+  await servers.requireSame(primary, secondary)
+})
+
 test('T34: a secondary that was off until its certificate ended says so, and a new store is let in', async () => {
   const { servers, primary, secondary } = await followedServers(48)
   await write(primary, 3)
@@ -154,8 +170,8 @@ test('T34: a secondary that was off until its certificate ended says so, and a n
   await servers.time.pass(MINUTE_MS)
   const { state, idle_reason: reason, idle_sentence: sentence } = await secondary.status()
   assert.deepEqual([state, reason], ['idle', 'clock'])
-  assert.match(String(sentence), /expired 10 days ago.*without its primary for too long: revoke its id, and activate/)
-  // A secondary takes no token: its store gives way to a new one.
+  assert.match(String(sentence), /expired 10 days ago.*without its primary for too long: a new activation token/)
+  // While it is a secondary it is not activated: a new store is.
   assert.equal((await secondary.call('POST', 'sys/replication/dr/secondary/enable', { token: 't' })).status, 400)
   await servers.time.until(secondary.wipe())
   await servers.activate(primary, secondary)

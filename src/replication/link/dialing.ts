@@ -37,15 +37,19 @@ const REMEDIES: Readonly<Record<LinkFailure, string>> = {
 
 /** A certificate is renewed over the link alone, so one that has ended ends the membership in the set. */
 const HAS_ENDED =
-  'If the clock here is right, this secondary was without its primary for too long: revoke its id, and activate a ' +
-  'new store in its place with a new token'
+  'If the clock here is right, this secondary was without its primary for too long: a new activation token lets it in ' +
+  'again, with "secondary/update-primary", and it keeps what it has'
 
-/** Dials the address `https://host:port` of a cluster port. @throws NoLink */
+/**
+ * Dials the address `https://host:port` of a cluster port. `remedy` is what helps where the own certificate has ended.
+ * @throws NoLink
+ */
 export async function dialClusterPort(
   { links, clock }: Pick<LinkWorld, 'links' | 'clock'>,
   address: string,
   as: Dialing,
   limits: Pick<DialLimits, 'timeoutMs' | 'signal'>,
+  remedy = REMEDIES.clock,
 ): Promise<Link> {
   const to = linkAddressOf(address)
   if (to === undefined) {
@@ -56,7 +60,7 @@ export async function dialClusterPort(
   } catch (cause) {
     if (!(cause instanceof LinkFailed)) throw cause
     const hasEnded = cause.reason === 'clock' && readCertificate(as.identity.certificate).notAfterMs < clock.nowMs()
-    throw new NoLink(cause.reason, `${cause.message}. ${hasEnded ? HAS_ENDED : REMEDIES[cause.reason]}`)
+    throw new NoLink(cause.reason, `${cause.message}. ${hasEnded ? remedy : REMEDIES[cause.reason]}`)
   }
 }
 
@@ -75,7 +79,7 @@ export async function dialPrimary(
   let failure: NoLink | undefined
   for (const address of addresses) {
     try {
-      return { link: await dialClusterPort(world, address, as, { signal }), address }
+      return { link: await dialClusterPort(world, address, as, { signal }, HAS_ENDED), address }
     } catch (cause) {
       if (!(cause instanceof NoLink) || signal.aborted) throw cause
       failure ??= cause

@@ -16,6 +16,10 @@ const GIVEN_UP = 'The links of this server have ended: the question was given up
 
 type KnockParts = Pick<LinkEndParts, 'world' | 'times' | 'counts'>
 
+/** Whoever takes the place of a primary tells it by the certificate that it had of it. */
+const NOBODY_TELLS =
+  'If the clock here is right, the former primary can be told by nobody any more: demote it before it serves'
+
 /**
  * Asks once, until `signal` gives the question up. Never rejects for what the network or the peer does. A confirmation
  * that was heard is a 'welcome'.
@@ -31,7 +35,8 @@ export async function askPrimary(
   const endsAtMs = world.clock.monotonicMs() + withinMs
   const as = { identity, serverName: serverNameOf(set), protocol: ACTIVATION_PROTOCOL }
   try {
-    const link = await dialClusterPort(world, address, as, { timeoutMs: withinMs, signal })
+    const remedy = knock.what === 'took-over' ? NOBODY_TELLS : undefined
+    const link = await dialClusterPort(world, address, as, { timeoutMs: withinMs, signal }, remedy)
     const late = `${shownAddress(address)} took the link, and did not answer within ${withinMs / 1_000} s`
     const deadline = world.timers.after(Math.max(endsAtMs - world.clock.monotonicMs(), 0), () => link.destroy(late))
     const giveUp = (): void => link.destroy(GIVEN_UP)

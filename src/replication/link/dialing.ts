@@ -37,8 +37,8 @@ const REMEDIES: Readonly<Record<LinkFailure, string>> = {
 
 /** A certificate is renewed over the link alone, so one that has ended ends the membership in the set. */
 const HAS_ENDED =
-  'If the clock here is right, this secondary was without its primary for too long: a new activation token lets it in ' +
-  'again, with "secondary/update-primary", and it keeps what it has'
+  'If the clock here is right, this secondary was without its primary for too long: a new activation token lets it ' +
+  'in again, with "secondary/update-primary", and it keeps what it has'
 
 /**
  * Dials the address `https://host:port` of a cluster port. `remedy` is what helps where the own certificate has ended.

@@ -69,8 +69,8 @@ export const refusedPeer = (refused: PeerRefusalCode, sentence: string): PeerRef
 const notPrimary = (family: ReplicationFamily): string =>
   `This cluster is no primary for ${family} replication: find out which cluster is the primary now`
 const REVOKED =
-  'The primary revoked this secondary, issued a newer token for its id, or took the place of one that had renewed this ' +
-  'certificate since: a new token lets it in again, and "secondary/update-primary" takes it without a copy'
+  'The primary revoked this secondary, issued a newer token for its id, or took the place of one that had renewed ' +
+  'this certificate since: a new token lets it in again, and "secondary/update-primary" takes it without a copy'
 
 /** The key that a secondary comes with is not the one that it was let in with. */
 export const OTHER_RECEIVER =

@@ -165,6 +165,28 @@ test('T39: a primary that begins with a clock that is ahead is followed a minute
   await servers.requireSame(primary, secondary)
 })
 
+test('T39: a primary whose clock is ahead while a certificate is renewed is followed on, then and later', async () => {
+  const { servers, primary, secondary } = await followedServers(42)
+  const day = 24 * HOUR_MS
+  await servers.time.leap(60 * day - HOUR_MS)
+  await servers.level(primary, secondary, 5 * MINUTE_MS)
+  const before = secondary.links
+  primary.aheadMs = 25 * day
+  await servers.time.pass(HOUR_MS + 10 * MINUTE_MS)
+  assert.equal(await connectionAt(primary), 'connected')
+  assert.equal(secondary.links, before)
+  primary.aheadMs = 0
+  await servers.time.pass(HOUR_MS)
+  await write(primary, 3, 100)
+  await servers.level(primary, secondary)
+  assert.equal(secondary.links, before + 1, 'a new certificate has a new link')
+  // The first certificate has ended by then.
+  await servers.time.leap(40 * day)
+  await write(primary, 3, 200)
+  await servers.level(primary, secondary, 5 * MINUTE_MS)
+  await servers.requireSame(primary, secondary)
+})
+
 test('T40: in an hour without a write no log grows, and nothing lags', async () => {
   const { servers, primary, secondary } = await followedServers(37)
   // What both note of each other once.

@@ -190,9 +190,10 @@ export class SecondarySide implements SecondaryOwner {
   }
 
   async renewed(family: ReplicationFamily, leaf: RenewedLeaf) {
-    const { view, onChanged } = this.#parts
+    const { view, world, onChanged } = this.#parts
+    const keep = (tx: SetTransaction) => keepRenewedLeaf(tx, family, leaf, world.clock.nowMs())
     try {
-      await this.#certificates.run(() => view.transaction((tx) => keepRenewedLeaf(tx, family, leaf)))
+      await this.#certificates.run(() => view.transaction(keep))
     } finally {
       leaf.key.fill(0)
     }

@@ -297,10 +297,10 @@ test('a secondary trusts what it is told, if that has the authority of its leaf,
   assert.ok('certificate' in renewed)
   const { certificate, key } = renewed
   await assert.rejects(
-    secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate, key, trusted: [present] })),
+    secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate, key, trusted: [present] }, cluster.nowMs)),
     { name: 'CertificateRefused' },
   )
-  await secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate, key, trusted: [next, present] }))
+  await secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate, key, trusted: [next, present] }, cluster.nowMs))
   assert.deepEqual(await trusted(), [next, present])
   assert.equal(await keep([next]), true)
   assert.deepEqual(await trusted(), [next])

@@ -44,6 +44,8 @@ export const AUTHORITY_LIFE_MS = 3_650 * DAY_MS
 export const SERVER_LIFE_MS = 30 * DAY_MS
 /** How long the leaf of a secondary holds: longer, since a link may be down for weeks. */
 export const CLIENT_LIFE_MS = 90 * DAY_MS
+/** So long before the leaf of a secondary ends, its next one is taken even if that does not hold yet. */
+export const LAST_DAYS_MS = 3 * DAY_MS
 /** A leaf is renewed when so much of its life is over: the rest is for links that are down. */
 const RENEWAL = 2 / 3
 

@@ -9,11 +9,20 @@ import {
   refusedWith,
   SetCluster,
 } from '../../../test/fixtures/set-cluster.ts'
+import { readCertificate } from '../../crypto/signatures/certificate.ts'
 import { encodeActivation } from './activation-bundle.ts'
 import { openActivation, readActivationToken, sealActivation } from './activation-token.ts'
 import { MAX_KEPT_ADDRESSES, noteSecondary } from './admission.ts'
 import { signingAuthority } from './authorities.ts'
-import { CLIENT_LIFE_MS, newLeaf, newLeafKey, publicKeyOf } from './certificates.ts'
+import {
+  CLIENT_LIFE_MS,
+  EARLY_MS,
+  LAST_DAYS_MS,
+  newLeaf,
+  newLeafKey,
+  publicKeyOf,
+  renewalDueMs,
+} from './certificates.ts'
 import { disableFamily } from './primary-operations.ts'
 import { familyParts, findSecondary, readState, type SetTransaction } from './records.ts'
 import {
@@ -30,6 +39,7 @@ import {
   pendingKey,
 } from './secondary-operations.ts'
 
+const DAY_MS = 86_400_000
 /** The digest of a text that a token came as. */
 const OF = Buffer.alloc(32, 4)
 
@@ -118,11 +128,16 @@ test('a secondary keeps a renewed leaf with its key, and no leaf that is not its
   const secondary = new SetCluster(20)
   await assert.rejects(
     secondary.run((tx) =>
-      keepRenewedLeaf(tx, 'dr', {
-        certificate: bundle.leaf,
-        key: bundle.leafKey.reveal(),
-        trusted: [bundle.authority],
-      }),
+      keepRenewedLeaf(
+        tx,
+        'dr',
+        {
+          certificate: bundle.leaf,
+          key: bundle.leafKey.reveal(),
+          trusted: [bundle.authority],
+        },
+        NOW,
+      ),
     ),
     { name: 'CertificateRefused' },
   )
@@ -144,14 +159,63 @@ test('a secondary keeps a renewed leaf with its key, and no leaf that is not its
     { certificate: Buffer.alloc(3), key },
   ])
     await assert.rejects(
-      secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { ...bad, trusted })),
+      secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { ...bad, trusted }, cluster.nowMs)),
       { name: 'CertificateRefused' },
     )
   assert.deepEqual(secondary.view.entries, before)
-  await secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate, key, trusted }))
+  await secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { certificate, key, trusted }, cluster.nowMs))
   const identity = (await secondary.run((tx) => ownIdentity(tx, 'dr'))) ?? assert.fail()
   assert.deepEqual(identity.own, { certificate, key })
   outcome(await cluster.admit(bundle, identity.own.certificate), 'admitted')
+})
+
+test('a leaf that does not hold yet by the clock here is kept only when the one before soon ends', async () => {
+  const { cluster, bundle } = await primaryOfSet(25)
+  const secondary = new SetCluster(26)
+  await cluster.letIn(bundle)
+  await secondary.run((tx) => becomeSecondary(tx, { bundle, receiver: RECEIVER }, NOW))
+  const trusted = [bundle.authority]
+  const lastMs = readCertificate(bundle.leaf).notAfterMs
+  const kept = async () => ((await secondary.run((tx) => ownIdentity(tx, 'dr'))) ?? assert.fail()).own.certificate
+  /** What a primary with this clock answers, to a secondary whose clock is so far behind. */
+  const take = async (nowMs: number, behindMs: number): Promise<Buffer> => {
+    cluster.nowMs = nowMs
+    const renewed = await cluster.renew(bundle)
+    assert.ok('certificate' in renewed)
+    await secondary.run((tx) => keepRenewedLeaf(tx, 'dr', { ...renewed, trusted }, nowMs - behindMs))
+    return renewed.certificate
+  }
+  const due = renewalDueMs(readCertificate(bundle.leaf))
+  for (const [nowMs, behindMs] of [
+    [due, EARLY_MS + 1_000],
+    [due, 25 * DAY_MS],
+    [lastMs - LAST_DAYS_MS - 1_000, EARLY_MS + 1_000],
+  ] as const) {
+    const clocks = new RegExp(
+      `begins ${new Date(nowMs - EARLY_MS).toISOString()}, and the clock here says ` +
+        `${new Date(nowMs - behindMs).toISOString()}`,
+    )
+    await assert.rejects(take(nowMs, behindMs), { name: 'CertificateRefused', message: clocks })
+    assert.deepEqual(await kept(), bundle.leaf)
+    outcome(await cluster.admit(bundle), 'admitted')
+  }
+  // The last days, by the clock of the primary.
+  const late = await take(lastMs - LAST_DAYS_MS + 1_000, 2 * DAY_MS)
+  assert.deepEqual(await kept(), late)
+})
+
+test('a leaf that began an hour ago by the clock of the primary is kept by one that is an hour behind', async () => {
+  const { cluster, bundle } = await primaryOfSet(27)
+  const secondary = new SetCluster(28)
+  await cluster.letIn(bundle)
+  await secondary.run((tx) => becomeSecondary(tx, { bundle, receiver: RECEIVER }, NOW))
+  cluster.nowMs = renewalDueMs(readCertificate(bundle.leaf))
+  const renewed = await cluster.renew(bundle)
+  assert.ok('certificate' in renewed)
+  const leaf = { ...renewed, trusted: [bundle.authority] }
+  await secondary.run((tx) => keepRenewedLeaf(tx, 'dr', leaf, cluster.nowMs - EARLY_MS))
+  const identity = (await secondary.run((tx) => ownIdentity(tx, 'dr'))) ?? assert.fail()
+  assert.deepEqual(identity.own.certificate, renewed.certificate)
 })
 
 test('what each side tells the other of itself is kept, without what is no address', async () => {

@@ -6,6 +6,7 @@
 // secondary whose copy is not whole; it tells the primary, and forgets the bundle when that has answered.
 
 import { constantTimeEqual } from '../../crypto/primitives/constant-time.ts'
+import type { ReadCertificate } from '../../crypto/signatures/certificate.ts'
 import { decodeBase64, encodeBase64 } from '../../lib/base64.ts'
 import { StorageCorrupt } from '../../storage/errors.ts'
 import type { ReplicationFamily } from '../../storage/peer-log.ts'
@@ -20,8 +21,11 @@ import {
 import { secondaryKeyText } from './activation-token.ts'
 import {
   CertificateRefused,
+  EARLY_MS,
+  holdsAt,
   issuerOf,
   type KeyedCertificate,
+  LAST_DAYS_MS,
   publicKeyOf,
   readAuthority,
   readLeaf,
@@ -241,24 +245,42 @@ export type RenewedLeaf = KeyedCertificate & { readonly trusted: readonly Buffer
 
 /**
  * Keeps a renewed leaf and its key, in place of those before, and the authorities that come with it. @throws
- * CertificateRefused unless it is the leaf of this secondary for that key, by one of them
+ * CertificateRefused unless it is the leaf of this secondary for that key, by one of them, and can be used
  */
 export async function keepRenewedLeaf(
   tx: SetTransaction,
   family: ReplicationFamily,
   { certificate, key, trusted }: RenewedLeaf,
+  nowMs: number,
 ): Promise<void> {
   const identity = await ownIdentity(tx, family)
   if (identity === undefined) throw new CertificateRefused('This cluster is no secondary that a leaf could be for')
-  const { peer, record, own } = identity
+  const { peer, record, own, leaf } = identity
   own.key.fill(0)
   const told = trustOf(peer, trusted, certificate)
   const shown = readLeaf(readAuthority(peer, decodeBase64(told.authority)), certificate)
   const isOurs = shown.peer.id === peer.id && shown.peer.role === peer.role
   if (!isOurs || !shown.leaf.spki.equals(publicKeyOf(key)))
     throw new CertificateRefused('The renewed certificate is not for this secondary and its new key')
+  requireUsable(leaf, shown.leaf, nowMs)
   putIdentity(tx, family, { ...record, ...told, leaf: encodeBase64(certificate) })
   tx.put(setPath(family, 'leaf-key'), key)
+}
+
+/**
+ * A leaf that does not hold yet by the clock here opens no link before it does, and one of the two clocks is off. If
+ * that of the primary is ahead, the leaf before is good, and the next answer may be as well. If the own one is behind,
+ * the leaf before serves until it ends by the clock of the primary. So the leaf is left until then, but for the last
+ * days: without any leaf that holds, only a new token lets the secondary in again, and the link comes by itself
+ * otherwise.
+ */
+function requireUsable(before: ReadCertificate, next: ReadCertificate, nowMs: number): void {
+  const primaryNowMs = next.notBeforeMs + EARLY_MS
+  if (holdsAt(next, nowMs) !== 'early' || before.notAfterMs - primaryNowMs <= LAST_DAYS_MS) return
+  const [begins, now] = [next.notBeforeMs, nowMs].map((ms) => new Date(ms).toISOString())
+  throw new CertificateRefused(
+    `The renewed certificate begins ${begins}, and the clock here says ${now}: set the clocks of both clusters`,
+  )
 }
 
 /**

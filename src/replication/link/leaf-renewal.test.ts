@@ -6,13 +6,14 @@ import { loadScalar } from '../../crypto/forms/ec-private-key.ts'
 import { readCertificate } from '../../crypto/signatures/certificate.ts'
 import { beginAuthorityChange } from '../set/authority-change.ts'
 import { publicKeyOf, renewalDueMs } from '../set/certificates.ts'
+import { LINK_TIMES } from './link-times.ts'
 
 const DAY_MS = 86_400_000
 const RENEWAL_MS = 60_000
 const RENEWED = 'The certificate of this secondary was renewed'
 
-async function nearRenewal(seed: number) {
-  const clusters = await LinkedClusters.begin(seed, 'dr', { renewalMs: RENEWAL_MS })
+async function nearRenewal(seed: number, renewalMs = RENEWAL_MS) {
+  const clusters = await LinkedClusters.begin(seed, 'dr', { renewalMs })
   await clusters.write(1)
   const bundle = await clusters.issue('s')
   await clusters.registry.letIn(bundle)
@@ -89,4 +90,34 @@ test('a leaf that was not kept is asked for again later, and not at once', async
   await clusters.time.pass(RENEWAL_MS / 2 + 2_000)
   assert.equal(asked, 2)
   assert.ok(s.lines.some(({ why }) => why === 'The store does not take it'))
+})
+
+test('a question whose answer is lost with its link is asked again two minutes later, over the next one', async () => {
+  const { clusters, s, part } = await nearRenewal(4, LINK_TIMES.renewalMs)
+  const { owner } = clusters.primary
+  const renew = owner.renew.bind(owner)
+  const gate = Promise.withResolvers<void>()
+  let asked = 0
+  owner.renew = async (...question) => {
+    asked++
+    if (asked === 1) await gate.promise
+    return renew(...question)
+  }
+  let came = 0
+  s.owner.onRenewed = () => void came++
+  await clusters.leap(part.renewalDueMs - clusters.time.nowMs + 1_000)
+  await clusters.untilSame(s)
+  await clusters.time.pass(2_000)
+  assert.deepEqual([asked, came], [1, 0])
+  clusters.network.reset('p', 's')
+  gate.resolve()
+  // A primary that fails at the question would otherwise end one link after the other.
+  await clusters.time.pass(2 * LINK_TIMES.healthyMs - 5_000)
+  await clusters.untilSame(s)
+  assert.deepEqual([asked, came], [1, 0])
+  await clusters.time.pass(10_000)
+  assert.deepEqual([asked, came], [2, 1])
+  clusters.network.reset('p', 's')
+  await clusters.time.pass(LINK_TIMES.renewalMs / 2)
+  assert.deepEqual([asked, came], [2, 1])
 })

@@ -12,7 +12,7 @@ import type { LinkTimes } from './link-times.ts'
 export type LeafRenewalParts = {
   readonly world: Pick<LinkWorld, 'clock' | 'random'>
   readonly owner: Pick<SecondaryOwner, 'renewed'>
-  readonly times: Pick<LinkTimes, 'renewalMs'>
+  readonly times: Pick<LinkTimes, 'renewalMs' | 'healthyMs'>
   readonly log: Log
 }
 
@@ -22,7 +22,8 @@ export class LeafRenewal {
   readonly #family: ReplicationFamily
   /** The private number that a leaf was asked for. */
   #key: Buffer | undefined
-  #askedAtMs = Number.NEGATIVE_INFINITY
+  /** When the next question may be asked, by the monotonic clock. */
+  #nextMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: LeafRenewalParts, family: ReplicationFamily) {
     this.#parts = parts
@@ -33,9 +34,9 @@ export class LeafRenewal {
   async ask(dueMs: number, send: (message: Message<'certificate-wanted'>) => Promise<void>): Promise<void> {
     const { world, times } = this.#parts
     const nowMs = world.clock.monotonicMs()
-    if (world.clock.nowMs() < dueMs || nowMs - this.#askedAtMs < times.renewalMs) return
-    this.#askedAtMs = nowMs
-    this.drop()
+    if (world.clock.nowMs() < dueMs || nowMs < this.#nextMs) return
+    this.#nextMs = nowMs + times.renewalMs
+    this.#forget()
     this.#key = newLeafKey(world.random)
     await send({ kind: 'certificate-wanted', publicKey: publicKeyOf(this.#key) })
   }
@@ -56,8 +57,18 @@ export class LeafRenewal {
     }
   }
 
-  /** The link is over: what was asked is not answered any more. */
+  /**
+   * The link is over: what was asked is not answered any more, and is asked again soon. Not at once: a primary whose
+   * store fails ends the link at the question, and the next one is to count as a good one before that.
+   */
   drop(): void {
+    const { world, times } = this.#parts
+    if (this.#key === undefined) return
+    this.#forget()
+    this.#nextMs = Math.min(this.#nextMs, world.clock.monotonicMs() + 2 * times.healthyMs)
+  }
+
+  #forget(): void {
     this.#key?.fill(0)
     this.#key = undefined
   }

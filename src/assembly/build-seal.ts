@@ -260,7 +260,7 @@ function buildOpening(
   { seal, role, rooms, holders, upkeep, news, replication }: OpeningRooms,
 ): UnsealController {
   const { store, slow, devices } = parts
-  const { rotation, rekey, recoveryRekey, rootToken, operationToken } = holders
+  const { rotation } = holders
   const { gate, invalidation } = rooms
   const log = namedLog(parts.log, 'seal')
   return new UnsealController({

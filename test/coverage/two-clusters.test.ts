@@ -248,7 +248,7 @@ test('S8: what groups grant to a login here counts on the primary, as that has t
   await primary.call('POST', `identity/group/id/${id}`, { policies: ['maker'] })
   assert.equal((await secondary.call('POST', `transit/keys/${id}`, {}, token)).status, 200)
   const { data } = (await primary.call('GET', `identity/group/id/${id}`)).body
-  const aliasId = (data?.alias as { readonly id: string }).id
+  const { id: aliasId } = (data?.alias ?? assert.fail('it has an alias')) as { readonly id: string }
   await primary.call('POST', `identity/group-alias/id/${aliasId}`, { ...alias, name: 'others' })
   assert.equal((await secondary.call('POST', `transit/keys/${id}`, {}, token)).status, 403, 'of those with that name')
 })

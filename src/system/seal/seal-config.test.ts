@@ -17,7 +17,7 @@ for (const config of good) {
   })
 }
 
-test('S9: shares of a store that a first release made have no id', () => {
+test('S9: shares of a store that was not rekeyed have no id', () => {
   const { id } = decodeSealConfig(Buffer.from('{"format":1,"type":"shamir","shares":3,"threshold":2}'))
   assert.equal(id, '')
 })

@@ -4,7 +4,7 @@
 //                           {"format":1,"type":"static","keyId":id,"shares":n,"threshold":t}
 //
 // With a static seal the shares are those of the recovery key. `id` names them, so that clusters of one set know
-// whether they have the same; stores of the first releases have none. The record is in clear, because it is read while
+// whether they have the same; those of an initialisation have none. The record is in clear, because it is read while
 // sealed. So an attacker with access to the store can change it without a key; it must never open anything by itself.
 
 import { MAX_SHARES } from '../../crypto/primitives/shamir.ts'
@@ -26,7 +26,7 @@ export const isSealId = (text: string): boolean => /^[0-9a-f-]{36}$/.test(text)
 export type SealConfig = ShareConfig & {
   /** Id of the static key that opens; undefined if shares do. */
   readonly keyId?: string
-  /** Another one with each rekey: a UUID, or empty for shares that a first release made. */
+  /** Another one with each rekey: a UUID, or empty for those of the initialisation. */
   readonly id: string
 }
 

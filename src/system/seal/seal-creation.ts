@@ -47,7 +47,7 @@ export async function createSeal(
     id: random.uuid(),
   }
   const shares = splitKey(sharedKey, shareConfig, random)
-  const config = { ...shareConfig, id: random.uuid(), ...(auto === undefined ? {} : { keyId: auto.keyId }) }
+  const config = { ...shareConfig, id: '', ...(auto === undefined ? {} : { keyId: auto.keyId }) }
   try {
     store.setLeafKey(leafKey)
     await store.transaction(async (tx) => {

@@ -282,7 +282,7 @@ const MESSAGES = {
   trusts: message(32, 1 * KIB, { fingerprints: list(fixed(DIGEST_BYTES), MAX_AUTHORITIES) }),
   /** From the primary if it is another one: its seal, sealed for this secondary (src/system/seal/seal-bundle.ts). */
   'seal-bundle': message(20, 2 * MIB, { sealed: bytesUpTo(2 * MIB - 64) }),
-  /** From the secondary behind a seal bundle: the seal of this id is the one that it has, durably. */
+  /** From the secondary behind a seal bundle, and when its seal changes otherwise: the id of what it has, durably. */
   'seal-kept': message(36, 64, { sealId: text(UUID_BYTES) }),
   /** From a cluster that wants to be let in, first on a link for that. The primary answers with a welcome. */
   knock: message(24, 2 * KIB, {

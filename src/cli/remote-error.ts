@@ -1,5 +1,5 @@
 // The messages when the server, or the way to it, refuses: what was tried, what was answered, what may help.
-import { isLocked, isSealed, messagesOf } from '../client/error-messages.ts'
+import { isLocked, isSealed, mayBeDone, messagesOf } from '../client/error-messages.ts'
 import type { ApiCall, Method } from '../client/wire.ts'
 import { cliCodeOf, RemoteFailure } from './cli-error.ts'
 import type { Json } from './exact-json.ts'
@@ -140,6 +140,10 @@ const HINTS: readonly Hint[] = [
     hint: () =>
       'Nothing was changed. If its primary comes back, wait until `keywright operator replication status` shows that ' +
       'nothing is missing. If it is lost, -force -yes promotes the secondary without what is missing.',
+  },
+  {
+    fits: ({ method, status, messages }) => method !== 'GET' && mayBeDone(status, messages),
+    hint: () => 'It was not sent again: read what it was to change first. It may have been carried out.',
   },
   {
     fits: ({ status }) => status === 429,

@@ -34,6 +34,14 @@ export function isLocked(status: number, messages: readonly string[]): boolean {
   return status === 503 && messages.some((message) => message.includes('namespace has been locked'))
 }
 
+/** What the refusals say of a request that was carried out, or may have been (src/api/refusals). */
+const IN_DOUBT = ['carried out is not known', 'This is stored here', 'so it is withheld']
+
+/** True if the request was carried out, or may have been: sent again, it may be carried out twice. */
+export function mayBeDone(status: number, messages: readonly string[]): boolean {
+  return status >= 500 && messages.some((message) => IN_DOUBT.some((part) => message.includes(part)))
+}
+
 /** Returns undefined if the text is not JSON. */
 export function parseAnswerBody(text: string): unknown {
   try {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type ApiDouble, envelope, ROOT_TOKEN, refused, startApiDouble } from '../../test/fixtures/api-double.ts'
+import { ERRORS } from '../api/errors.ts'
+import type { RefusalRow } from '../api/refusals/row.ts'
+import { mayBeDone } from './error-messages.ts'
 import { ApiError, type ClientSettings, ConnectionError, Keywright } from './keywright.ts'
 
 let api: ApiDouble
@@ -182,6 +185,7 @@ for (const { status, message } of [
   { status: 400, message: 'bad' },
   { status: 501, message: 'not initialized' },
   { status: 503, message: 'Vault is sealed' },
+  { status: 503, message: 'The primary gave no answer in time: whether the request was carried out is not known' },
 ]) {
   test(`keywright: ${status} "${message}" is not tried again`, async () => {
     api.answer = () => refused(status, message)
@@ -189,6 +193,21 @@ for (const { status, message } of [
     assert.equal(api.asked.length, 1)
   })
 }
+
+test('keywright: a read that may have been carried out is tried again', async () => {
+  const known = envelope({ data: { keys: ['k'] } })
+  const late = refused(503, 'The request took too long; whether it was carried out is not known')
+  api.answer = () => (api.asked.length === 1 ? late : { status: 200, body: known })
+  assert.deepEqual(await client().list('transit/keys'), { keys: ['k'] })
+  assert.equal(api.asked.length, 2)
+})
+
+test('keywright: each refusal that asks to look before a request is sent again keeps the client from that', () => {
+  for (const [code, { status, message, remedy }] of Object.entries<RefusalRow>(ERRORS)) {
+    const asksToLook = status >= 500 && remedy.includes('before it is sent again')
+    assert.equal(mayBeDone(status, [(message as (...given: string[]) => string)('')]), asksToLook, code)
+  }
+})
 
 test('keywright: a signal ends the request, and the wait between attempts', async () => {
   const abort = new AbortController()

@@ -1,6 +1,6 @@
 // The rules of HTTP that every client of the API follows: headers, repetition, redirects. The command line and the
 // library share them; each brings its own transport.
-import { isLocked, isSealed, messagesOf, parseAnswerBody } from './error-messages.ts'
+import { isLocked, isSealed, mayBeDone, messagesOf, parseAnswerBody } from './error-messages.ts'
 import { encodePath } from './path.ts'
 
 /** The methods that requests have. */
@@ -106,13 +106,14 @@ export function httpRequest(server: ApiAddress, { method, path, query, body }: A
 }
 
 /**
- * Sends a request, and again while the answer may pass. A request without an answer is not repeated: the server may
- * have done it. @throws Misdirected, or the error of the transport
+ * Sends a request, and again while the answer may pass. A request without an answer is not repeated, and a change of
+ * which the answer does not say that nothing was done is not either: the server may have done it.
+ * @throws Misdirected, or the error of the transport
  */
 export async function exchange(transport: Transport, request: HttpRequest, retrying: Retrying): Promise<HttpReply> {
   for (let attempt = 1; ; attempt++) {
     const reply = await followed(transport, request, retrying.followsRedirects ?? true)
-    if (attempt > retrying.retries || !isTransient(reply)) return reply
+    if (attempt > retrying.retries || !isTransient(request, reply)) return reply
     await retrying.pause(delayMs(attempt, reply))
   }
 }
@@ -121,9 +122,10 @@ export async function exchange(transport: Transport, request: HttpRequest, retry
  * True if a later attempt may succeed. 412: this node has not caught up; 429: a limit; 5xx: a fault that may pass. 501
  * says "not initialised", and a full device (507, RFC 4918 section 11.5) needs an operator.
  */
-function isTransient({ status, text }: HttpReply): boolean {
+function isTransient({ method }: HttpRequest, { status, text }: HttpReply): boolean {
   if (status !== 412 && status !== 429 && (status < 500 || status === 501 || status === 507)) return false
   const messages = messagesOf(parseAnswerBody(text))
+  if (method !== 'GET' && mayBeDone(status, messages)) return false
   return !isSealed(status, messages) && !isLocked(status, messages)
 }
 

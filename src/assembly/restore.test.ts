@@ -301,7 +301,7 @@ for (const what of ['revoked', 'noted'] as const) {
       ...restorable,
       check: async (staged) => {
         await restorable.check(staged)
-        await primary.view.transaction((tx) =>
+        await primary.view.transaction<unknown>((tx) =>
           what === 'revoked'
             ? revokeSecondary(tx, 'dr', 'site/b')
             : noteSecondary(tx, 'dr', 'site/b', { acknowledged: null, clusterAddresses: [], apiAddress: 'https://b' }),

@@ -548,7 +548,7 @@ test('a primary shows whom writes wait for, and what becomes of them while one i
     '                ago)',
     '    c           away: writes are answered without it, and may be lost with this cluster, since',
     '                2026-11-20T10:05:00Z (1 min ago)',
-    '    d           never let in: no write waits for it',
+    '    d           not let in, or sent away: no write waits for it',
   ])
   assert.equal(needsAttention(status), true)
   const inStep = parseExactText(JSON.stringify({ ...PRIMARY, synchronous: synchronous.slice(0, 1) })) ?? assert.fail()

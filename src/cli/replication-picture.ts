@@ -162,7 +162,7 @@ const SYNCHRONOUS: Readonly<Record<string, readonly [text: string, tone: Tone | 
   'in-step': ['in step: it has every write that was answered', undefined],
   waiting: ['waited for: writes are not answered before it has them', 'caution'],
   away: ['away: writes are answered without it, and may be lost with this cluster', 'bad'],
-  unknown: ['never let in: no write waits for it', 'caution'],
+  unknown: ['not let in, or sent away: no write waits for it', 'caution'],
 }
 
 function synchronousRows({ status, nowMs }: ReplicationView, style: Style): string[] {

@@ -21,6 +21,16 @@ export type IssuedToken = {
   readonly kind: 'wrapped' | 'sealed'
   readonly text: string
   readonly replaced: 'nothing' | 'unused token' | 'claimed token' | 'secondary'
+  /** The id had a filter, which does not hold for who comes with this token. */
+  readonly hadFilter: boolean
+}
+
+/** What is to be seen to after a demotion, by the ids of secondaries. */
+export type Demoted = {
+  /** Connected, and may lack a part of the log. */
+  readonly behind: readonly string[]
+  /** Had a filter, which the next primary does not know of. */
+  readonly filtered: readonly string[]
 }
 
 /** What `secondary/enable` was given; '' for what was left out. */
@@ -163,8 +173,8 @@ export type ReplicationOperations = {
   enablePrimary(family: ReplicationFamily, clusterAddress: string): Promise<void>
   disablePrimary(family: ReplicationFamily): Promise<void>
   secondaryToken(family: ReplicationFamily, wanted: WantedToken): Promise<IssuedToken>
-  /** Resolves when nothing more is sent to it. */
-  revokeSecondary(family: ReplicationFamily, id: string): Promise<void>
+  /** Resolves when nothing more is sent to it. True: it had a filter, which is gone with it. */
+  revokeSecondary(family: ReplicationFamily, id: string): Promise<boolean>
   /** Returns the ids of secondaries that do not trust the next authority yet. */
   rotateAuthority(family: ReplicationFamily): Promise<readonly string[]>
   /** The public half of a new key, as text. */
@@ -185,7 +195,7 @@ export type ReplicationOperations = {
   secondaryIds(family: ReplicationFamily): Promise<readonly string[]>
   /** A former primary that is told writes nothing. Else it is called until it is. */
   promote(family: ReplicationFamily, given: GivenPromotion): Promise<Promoted>
-  demote(family: ReplicationFamily): Promise<void>
+  demote(family: ReplicationFamily): Promise<Demoted>
   disableSecondary(family: ReplicationFamily): Promise<void>
   /** With a blank token the cluster follows no primary any more. `force`: one of another set, too. */
   updatePrimary(family: ReplicationFamily, given: GivenActivation, force: boolean): Promise<void>

@@ -176,16 +176,30 @@ test('a path of a million slashes is refused as any other', async () => {
 })
 
 test('a filter goes with a revocation, and does not pass to a new token of the id', async () => {
-  const { servers, primary } = await performanceServers(14)
+  const { primary } = await performanceServers(14)
   await primary.must('POST', 'sys/mounts/transit', { type: 'transit' })
+  const ofSet = 'sys/replication/performance/primary'
+  const GONE = /^The filter of this id is gone: .* gets everything\. Write it again/
   await primary.must('POST', at('two'), { paths: ['transit/'] })
-  await primary.must('POST', 'sys/replication/performance/primary/revoke-secondary', { id: 'two' })
+  const revoked = await primary.must('POST', `${ofSet}/revoke-secondary`, { id: 'two' })
+  assert.match(String(revoked.body.warnings), GONE)
   assert.equal((await primary.call('GET', at('two'))).status, 404)
-  await servers.token(primary, 'two', {}, 'performance')
+  const issued = await primary.must('POST', `${ofSet}/secondary-token`, { id: 'two' })
+  assert.equal(issued.body.warnings, null)
   assert.deepEqual((await primary.call('GET', at('two'))).body, {})
   await primary.must('POST', at('two'), { paths: ['transit/'] })
-  await servers.token(primary, 'two', {}, 'performance')
+  const again = await primary.must('POST', `${ofSet}/secondary-token`, { id: 'two' })
+  assert.match(String((again.body.warnings as readonly string[]).at(-1)), GONE)
   assert.deepEqual((await primary.call('GET', at('two'))).body, {})
+  assert.equal((await primary.must('POST', `${ofSet}/revoke-secondary`, { id: 'two' })).status, 204)
+})
+
+test('a demotion says whose filters end with it: the next primary does not know them', async () => {
+  const { primary } = await performanceServers(15)
+  await primary.must('POST', 'sys/mounts/transit', { type: 'transit' })
+  await primary.must('POST', at('two'), { mode: 'deny', paths: ['transit/'] })
+  const { body } = await primary.must('POST', 'sys/replication/performance/primary/demote')
+  assert.match(String(body.warnings), /The filters of two end with this, and the next primary does not know them/)
 })
 
 test('each id that a token can have can have a filter', async () => {

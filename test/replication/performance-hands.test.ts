@@ -222,7 +222,8 @@ test('T64: behind the promotion of a performance secondary the others need new t
 test('a primary that is demoted first leaves nothing behind, and follows its secondary', async () => {
   const { servers, primary, secondary, ofPrimary, ofSecondary } = await pair(646)
   await write(primary, 20, 'late')
-  await demote(primary)
+  const { body } = await demote(primary)
+  assert.equal((body.warnings as readonly string[]).length, 1, 'it says what it is now, and nothing is left')
   assert.ok(await has(secondary, 'late19'), 'the demotion waited for it')
   assert.equal((await promote(secondary)).status, 200, 'nothing was missing')
   assert.equal((await update(servers, secondary, primary)).status, 200)
@@ -230,6 +231,14 @@ test('a primary that is demoted first leaves nothing behind, and follows its sec
   assert.deepEqual(await undoneOf(primary), [])
   await requireOwn(ofPrimary)
   await requireOwn(ofSecondary)
+})
+
+test('a demotion says which connected secondaries may lack a part of the log', async () => {
+  const { servers, primary, secondary } = await pair(649)
+  servers.network.cut(secondary.name, primary.name)
+  await write(primary, 3, 'late')
+  const { body } = await demote(primary)
+  assert.match(String(body.warnings), /Not all that this cluster wrote is known to be at two: a promotion of one/)
 })
 
 test('a performance secondary is given no primary, another set, and its primary: its own data stay', async () => {

@@ -223,19 +223,20 @@ export class ChangingRoles {
   }
 
   /**
-   * `primary/demote`. Connected secondaries get all of the log first, within a few seconds. @throws SetRefused; it goes
-   * on as primary then
+   * `primary/demote`. Connected secondaries get all of the log first, within a few seconds. Returns the ids of those
+   * that may lack a part of it all the same. @throws SetRefused; it goes on as primary then
    */
-  demote(family: ReplicationFamily): Promise<void> {
+  demote(family: ReplicationFamily): Promise<readonly string[]> {
     return this.#alone(async () => {
       const { view, store, world, handingOver, secondarySide } = this.#parts
       await this.#mustAllow(family, 'primary/demote')
       const isFenced = await view.transaction(async (tx) => (await readState(tx, family))?.isFenced ?? false)
+      let behind: readonly string[] = []
       try {
         if (!isFenced) {
           this.#requireNobodyTakesPlace(family)
           await handingOver.begin(OPERATOR)
-          await this.#drained(family)
+          behind = await this.#drained(family)
           this.#requireNobodyTakesPlace(family)
           if (!handingOver.isOn) throw new SetRefused(503, WRITES_AGAIN)
         }
@@ -249,6 +250,7 @@ export class ChangingRoles {
         throw cause
       }
       await handingOver.demoted(family)
+      return behind
     })
   }
 
@@ -257,17 +259,17 @@ export class ChangingRoles {
     if (family === 'performance' && this.#parts.handingOver.isAskedBy('dr')) throw handsOver()
   }
 
-  /** Waits until connected secondaries have what there is, for a while. */
-  async #drained(family: ReplicationFamily): Promise<void> {
+  /** Waits until connected secondaries have what there is, for a while. Returns the ids of those that may not. */
+  async #drained(family: ReplicationFamily): Promise<readonly string[]> {
     const { store, links, world } = this.#parts
     const { index } = await store.position()
     const endsAtMs = world.clock.monotonicMs() + DRAIN_MS
-    while (world.clock.monotonicMs() < endsAtMs) {
+    for (;;) {
       const { secondaries } = await links.status()
-      const isBehind = secondaries.some(
+      const behind = secondaries.filter(
         (one) => one.family === family && one.isConnected && (one.acknowledgedIndex ?? 0) < index,
       )
-      if (!isBehind) return
+      if (behind.length === 0 || world.clock.monotonicMs() >= endsAtMs) return behind.map(({ id }) => id)
       await this.#pause(DRAIN_LOOK_MS)
     }
   }

@@ -46,6 +46,7 @@ import type { ReplicationFamily } from '../../storage/peer-log.ts'
 import type { View } from '../../storage/sealed-storage.ts'
 import type {
   ActivationCheck,
+  Demoted,
   FamilyTold,
   GivenActivation,
   GivenPromotion,
@@ -161,25 +162,26 @@ export class OwnOperations implements ReplicationOperations {
       return await orRefused(async () => {
         // Before anything of the id changes.
         if (publicKey !== '') readSecondaryKey(family, publicKey)
-        const { bundle, replaced } = await this.#changing.run(`${family}/${id}`, async () => {
+        const { bundle, ...became } = await this.#changing.run(`${family}/${id}`, async () => {
           const issued = await view.transaction((tx) => issueActivation(tx, issuing))
           if (issued.replaced !== 'nothing') await this.#cutOff(family, id)
           primarySide.issued(family, id)
           if (family === 'dr') synchronous.issued(id)
           return issued
         })
-        if (publicKey === '') return { kind: 'wrapped', text: activationText(bundle), replaced }
-        return { kind: 'sealed', text: sealActivation(bundle, publicKey, random), replaced }
+        if (publicKey === '') return { kind: 'wrapped', text: activationText(bundle), ...became }
+        return { kind: 'sealed', text: sealActivation(bundle, publicKey, random), ...became }
       })
     } finally {
       wipeActivation(issuing)
     }
   }
 
-  async revokeSecondary(family: ReplicationFamily, id: string): Promise<void> {
-    await this.#changing.run(`${family}/${id}`, async () => {
-      await orRefused(() => this.#parts.view.transaction((tx) => revokeSecondary(tx, family, id)))
+  revokeSecondary(family: ReplicationFamily, id: string): Promise<boolean> {
+    return this.#changing.run(`${family}/${id}`, async () => {
+      const hadFilter = await orRefused(() => this.#parts.view.transaction((tx) => revokeSecondary(tx, family, id)))
       await this.#cutOff(family, id)
+      return hadFilter
     })
   }
 
@@ -305,11 +307,15 @@ export class OwnOperations implements ReplicationOperations {
     return orRefused(() => this.#parts.changingRoles.promote(family, given))
   }
 
-  async demote(family: ReplicationFamily): Promise<void> {
+  async demote(family: ReplicationFamily): Promise<Demoted> {
     const { view, changingRoles } = this.#parts
-    const ids = await view.transaction((tx) => knownSecondaries(tx, family))
-    await orRefused(() => changingRoles.demote(family))
+    const { ids, filtered } = await view.transaction(async (tx) => ({
+      ids: await knownSecondaries(tx, family),
+      filtered: family === 'performance' ? (await allFilters(tx)).map(({ id }) => id) : [],
+    }))
+    const behind = await orRefused(() => changingRoles.demote(family))
     for (const id of ids) await this.#release(family, id)
+    return { behind, filtered }
   }
 
   disableSecondary(family: ReplicationFamily): Promise<void> {

@@ -110,8 +110,7 @@ const write = command({
     const filter = { mode, paths: args }
     return await change(io, options, filter, {
       request: (path) => ({ doing: 'writing the filter', method: 'POST', path, body: JSON.stringify(filter) }),
-      done: (id) =>
-        `Success! Wrote the filter of ${id}: ${mode}, ${args.length} ${args.length === 1 ? 'path' : 'paths'}`,
+      done: (id) => `Success! Wrote the filter of ${id}`,
     })
   },
 })

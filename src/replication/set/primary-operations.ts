@@ -180,6 +180,8 @@ export type Issuing = Making & {
 export type Issued = {
   readonly bundle: ActivationBundle
   readonly replaced: 'nothing' | 'unused token' | 'claimed token' | 'secondary'
+  /** The id had a filter, which is gone. */
+  readonly hadFilter: boolean
 }
 
 /**
@@ -197,7 +199,7 @@ export async function issueActivation(tx: SetTransaction, issuing: Issuing): Pro
     throw new SetRefused(400, '"id" names a secondary that is connected: revoke it first, or choose another id')
   }
   await makeRoom(tx, family, nowMs, former !== undefined)
-  await dropFilter(tx, family, id)
+  const hadFilter = await dropFilter(tx, family, id)
   const { setId, epoch } = state
   const { authority, leaf, nextAuthority } = await leafFor(tx, setId, issuing)
   const endsAtMs = nowMs + ttlMs
@@ -235,7 +237,7 @@ export async function issueActivation(tx: SetTransaction, issuing: Issuing): Pro
     epoch,
     historyId,
   }
-  return { bundle, replaced: replacedBy(former) }
+  return { bundle, replaced: replacedBy(former), hadFilter }
 }
 
 /** Certificates for the token, in DER. @throws SetRefused */
@@ -293,8 +295,11 @@ async function makeRoom(tx: SetTransaction, family: ReplicationFamily, nowMs: nu
   throw new SetRefused(400, `${message}: use an id again that is no longer used`)
 }
 
-/** `primary/revoke-secondary`: the id is refused until it gets a new token. The caller closes its connections. */
-export async function revokeSecondary(tx: SetTransaction, family: ReplicationFamily, id: string): Promise<void> {
+/**
+ * `primary/revoke-secondary`: the id is refused until it gets a new token. The caller closes its connections. Returns
+ * whether the id had a filter, which is gone. @throws SetRefused
+ */
+export async function revokeSecondary(tx: SetTransaction, family: ReplicationFamily, id: string): Promise<boolean> {
   await requireOperation(tx, family, 'primary/revoke-secondary')
   await requireKept(tx, family)
   if (id === '') throw new SetRefused(400, '"id" is missing: it is the id that a token was issued for')
@@ -302,12 +307,17 @@ export async function revokeSecondary(tx: SetTransaction, family: ReplicationFam
   if (entry === undefined || entry.state === 'revoked')
     throw new SetRefused(404, 'No secondary has this id: "known_secondaries" of the status lists them')
   putSecondary(tx, family, { ...entry, state: 'revoked', renewed: null, bootstrap: null })
-  await dropFilter(tx, family, id)
+  return await dropFilter(tx, family, id)
 }
 
-/** The id stands for another secondary from now on, or for none: what filtered the one of before goes with it. */
-async function dropFilter(tx: SetTransaction, family: ReplicationFamily, id: string): Promise<void> {
-  if (family === 'performance' && (await tx.get(filterPath(id))) !== undefined) tx.delete(filterPath(id))
+/**
+ * The id stands for another secondary from now on, or for none: what filtered the one of before goes with it. Returns
+ * whether there was a filter.
+ */
+async function dropFilter(tx: SetTransaction, family: ReplicationFamily, id: string): Promise<boolean> {
+  if (family !== 'performance' || (await tx.get(filterPath(id))) === undefined) return false
+  tx.delete(filterPath(id))
+  return true
 }
 
 /** Ids of all secondaries but revoked ones, whether or not their tokens were used. */

@@ -16,6 +16,13 @@ const DEMOTED: Readonly<Record<ReplicationFamily, string>> = {
     'This cluster becomes a secondary that follows nobody: it answers what it can by itself, and changes nothing ' +
     'that the set shares until it has a primary. Give it one with "secondary/update-primary"',
 }
+const NOT_ALL_IS_AT = (ids: readonly string[]): string =>
+  `Not all that this cluster wrote is known to be at ${ids.join(', ')}: a promotion of one that lacks something is ` +
+  'refused without "force", and this cluster sends nothing any more. If one is refused, promote another that has ' +
+  'all, or this cluster again, with "force" if no other was promoted'
+const FILTERS_END = (ids: readonly string[]): string =>
+  `The filters of ${ids.join(', ')} end with this, and the next primary does not know them: write them there behind ` +
+  'each "primary/secondary-token", before the token is used'
 const LEFT =
   'This cluster has left its set, and goes on by itself with the data that it has. Its former primary still has it ' +
   'in its list: revoke it there'
@@ -40,8 +47,12 @@ export const demoteEndpoint = (family: ReplicationFamily): Endpoint<ReplicationS
       'its set: secondary/update-primary with a token of the new primary lets it follow, and moves only what differs.',
     fields: {},
     handler: async (system: ReplicationSystem) => {
-      await carryOut(system, family, (operations) => operations.demote(family))
-      return { ...changed(DEMOTED[family]), isOnlyCopy: true }
+      const { behind, filtered } = await carryOut(system, family, (operations) => operations.demote(family))
+      const isLeft = [
+        ...(behind.length === 0 ? [] : [NOT_ALL_IS_AT(behind)]),
+        ...(filtered.length === 0 ? [] : [FILTERS_END(filtered)]),
+      ]
+      return { ...changed(DEMOTED[family], ...isLeft), isOnlyCopy: true }
     },
   })
 

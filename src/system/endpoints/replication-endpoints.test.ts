@@ -312,6 +312,7 @@ test('what a token replaces is told beside it, with fields that were ignored', a
         kind: publicKey === '' ? 'wrapped' : 'sealed',
         text: 'the-token',
         replaced,
+        hadFilter: false,
       }),
     })
     for (const key of ['', 'their-key']) {

@@ -25,6 +25,10 @@ const REPLACED = {
   secondary: 'A secondary was let in by this id before. It is refused from now on',
 } as const
 
+const FILTER_IS_GONE =
+  'The filter of this id is gone: who comes with a token of it gets everything. Write it again behind ' +
+  '"primary/secondary-token", before the token is used'
+
 const enable = (family: ReplicationFamily): Endpoint<ReplicationSystem> =>
   endpoint({
     ...BY_MODE,
@@ -96,10 +100,12 @@ const secondaryToken = (family: ReplicationFamily): Endpoint<ReplicationSystem> 
     },
   })
 
-function answerWith({ kind, text: token, replaced }: IssuedToken, ttlSeconds: number, apiAddress: string): Answer {
+function answerWith(issued: IssuedToken, ttlSeconds: number, apiAddress: string): Answer {
+  const { kind, text: token, replaced, hadFilter } = issued
   const isWrapped = kind === 'wrapped'
   const warnings = [
     ...(replaced === 'nothing' ? [] : [REPLACED[replaced]]),
+    ...(hadFilter ? [FILTER_IS_GONE] : []),
     ...(isWrapped && apiAddress === '' ? [HAS_NO_ADDRESS] : []),
   ]
   return {
@@ -118,8 +124,8 @@ const revokeSecondary = (family: ReplicationFamily): Endpoint<ReplicationSystem>
     summary: 'Sends a secondary away, or makes its token void; only a new token lets it in again',
     fields: { id: string('Name that the token was made for', { required: true }) },
     handler: async (system: ReplicationSystem, { id }) => {
-      await carryOut(system, family, (operations) => operations.revokeSecondary(family, id))
-      return DONE
+      const hadFilter = await carryOut(system, family, (operations) => operations.revokeSecondary(family, id))
+      return hadFilter ? changed(FILTER_IS_GONE) : DONE
     },
   })
 

@@ -107,6 +107,7 @@ test('an operation shows at once, and the links are asked once a second at most'
     },
     revokeSecondary: async () => {
       known = []
+      return false
     },
   })
   const server = await startMemoryServer({ replication: operations })

@@ -9,7 +9,7 @@ import { cell } from './errors-page.ts'
 const NEGATIVE_ANSWERS = [
   '`status`: sealed',
   '`operator init -status`: not initialised',
-  '`operator replication status`: idle, disconnected, or a part of the log gone that is needed',
+  '`operator replication status`: something to look at, as a family that is idle or a peer that is disconnected',
   '`operator replication check`: an activation would not work',
   '`operator replication switchover`: a look is bad, or a step failed',
 ]

@@ -17,17 +17,21 @@ export const OPERATION_TOKEN_OPTION = {
   },
 } as const satisfies OptionTable
 
-/** The paragraph of the help about it. */
-export const ABOUT_OPERATION_TOKEN =
+/** What the help says of the token. `below`: the end of the path that it has to allow. */
+export const aboutOperationToken = (below: string): string =>
   'A secondary for disaster recovery judges no token of callers but an operation token: a batch token of the set ' +
-  'without a parent, made on the primary with a policy that allows "update" on the path, or one that holders of ' +
-  'enough key shares make with `operator generate-root -dr-token`. Without -operation-token it is asked for without ' +
-  'echo, or read from standard input if that is not a terminal.'
+  'without a parent, made on the primary with a policy that allows "update" on ' +
+  `sys/replication/dr/secondary/${below}, ` +
+  'or one that holders of enough key shares make with `operator generate-root -dr-token`.'
+
+/** What the help says of commands that ask for it. */
+export const ASKED_FOR =
+  'Without -operation-token it is asked for without echo, or read from standard input if that is not a terminal.'
 
 /** The paragraph of the help about the other family, in commands that a secondary of either is operated with. */
-export const ABOUT_CALLER_TOKEN =
+export const aboutCallerToken = (below: string): string =>
   'With -family=performance there is no operation token: a performance secondary has tokens of its own, and that of ' +
-  'the caller needs "update" on the path.'
+  `the caller needs "update" on sys/replication/performance/secondary/${below}.`
 
 /** Reads the token. @throws CliError if it is empty */
 export const readOperationToken = (io: CliIo, typed: string | undefined): Promise<string> =>

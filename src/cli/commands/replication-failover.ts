@@ -8,8 +8,9 @@ import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import type { CliIo } from '../io.ts'
 import {
-  ABOUT_CALLER_TOKEN,
-  ABOUT_OPERATION_TOKEN,
+  ASKED_FOR,
+  aboutCallerToken,
+  aboutOperationToken,
   OPERATION_TOKEN_OPTION,
   operatorField,
   operatorFieldAndToken,
@@ -42,8 +43,11 @@ export const replicationPromote = command({
       'steps of a planned change for disaster recovery.',
     'A former primary for disaster recovery is told, and writes nothing from then on. One for performance is not: ' +
       'demote it, before the promotion or right behind it.',
-    ABOUT_OPERATION_TOKEN,
-    ABOUT_CALLER_TOKEN,
+    'A promotion for performance ends the filters of all secondaries, and each needs a new token: write its filter ' +
+      'between `operator replication secondary-token` and `operator replication update-primary`. One from which a ' +
+      'filter keeps something is refused with 503.',
+    `${aboutOperationToken('promote')} ${ASKED_FOR}`,
+    aboutCallerToken('promote'),
   ],
   examples: [
     'operator replication promote -operation-token=@operation-token',
@@ -82,7 +86,11 @@ export const replicationDemote = command({
   summary: 'Make this primary a secondary that follows nobody',
   usage: '',
   describe: [
-    'Connected secondaries get the rest of the log first. The data stay, and the cluster stays in its set: ' +
+    'Connected secondaries get the rest of the log first: the command waits for that up to five seconds, and warns ' +
+      'where not all is known to be there. One that lacks something is not promoted without -force, and this cluster ' +
+      'sends nothing any more: promote another one, or this one again, with -force, if no other was promoted. The ' +
+      'filters of the set end with a demotion.',
+    'The data stay, and the cluster stays in its set: ' +
       '`operator replication update-primary` lets it follow another primary of the set, and moves only what differs.',
     'A secondary for disaster recovery serves no client. One for performance goes on with its own tokens and leases, ' +
       'and answers what it can: writes of what the set shares are 503 until it has a primary.',
@@ -123,8 +131,8 @@ const UPDATE_OPTIONS = {
     kind: 'texts',
     value: 'URL',
     about:
-      'With -family=performance, instead of an activation token: a cluster address where the primary is now; may be ' +
-      'given several times, in the order in which they are tried',
+      'With -family=performance, instead of an activation token: a cluster address where the primary is now; they ' +
+      'are tried in their order',
   },
   force: { kind: 'flag', about: 'Take a token of another set too, whose data take the place of those here' },
   wait: { kind: 'flag', about: 'Wait until this cluster follows the new primary' },
@@ -143,8 +151,8 @@ export const replicationUpdatePrimary = command({
     'With -none no activation token is read: the cluster follows nobody from now on.',
     'With -family=performance and -primary-addr none is read either. That is enough where the primary has other ' +
       'addresses, or where a secondary for disaster recovery took its place, which has its certificates.',
-    ABOUT_OPERATION_TOKEN,
-    ABOUT_CALLER_TOKEN,
+    `${aboutOperationToken('update-primary')} ${ASKED_FOR}`,
+    aboutCallerToken('update-primary'),
   ],
   examples: [
     'operator replication update-primary -wait -operation-token=@operation-token @activation-token',

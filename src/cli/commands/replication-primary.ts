@@ -5,7 +5,13 @@ import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { exactMember, type Json } from '../exact-json.ts'
-import { ABOUT_CALLER_TOKEN, ABOUT_OPERATION_TOKEN, OPERATION_TOKEN_OPTION, operatorField } from '../operation-token.ts'
+import {
+  ASKED_FOR,
+  aboutCallerToken,
+  aboutOperationToken,
+  OPERATION_TOKEN_OPTION,
+  operatorField,
+} from '../operation-token.ts'
 import { printAlone } from '../output.ts'
 import { FAMILY_NAMES, FAMILY_OPTION, familyOf } from '../replication-status.ts'
 import { printableLine } from '../terminal-text.ts'
@@ -55,8 +61,8 @@ export const replicationDisable = callCommand({
       'list of secondaries are destroyed, and a new set needs new activation tokens. The token needs "update" on ' +
       'sys/replication/FAMILY/primary/disable.',
     'With -secondary this cluster is a secondary, and goes on by itself with the data that it has.',
-    ABOUT_OPERATION_TOKEN,
-    ABOUT_CALLER_TOKEN,
+    `${aboutOperationToken('disable')} ${ASKED_FOR}`,
+    aboutCallerToken('disable'),
   ],
   examples: [
     'operator replication disable -yes',
@@ -104,6 +110,8 @@ export const replicationSecondaryToken = command({
       'error. `operator replication activate` on the other cluster takes it.',
     'With -secondary-public-key the token is encrypted for one cluster, which then needs no way to the API of this ' +
       'one: `operator replication public-key` there prints the key.',
+    'What the id stood for before is refused from now on. With -family=performance its filter ends, too, and a ' +
+      'warning says so: write it again before the new token is used, or the secondary gets everything.',
     'The token of the caller needs "update" and "sudo" on sys/replication/FAMILY/primary/secondary-token.',
   ],
   examples: [
@@ -156,8 +164,10 @@ export const replicationRevoke = callCommand({
   summary: 'Cut off a secondary, or withdraw an activation token that is not used yet',
   usage: '',
   describe: [
-    'What was copied stays with the secondary. The same id can be used again for a new token. The token of the ' +
-      'caller needs "update" on sys/replication/FAMILY/primary/revoke-secondary.',
+    'What was copied stays with the secondary. The same id can be used again for a new token; a filter of it ends ' +
+      'with the revocation. A secondary for disaster recovery that was promoted in the place of a performance ' +
+      'secondary follows by the id of that one, and is cut off with it.',
+    'The token of the caller needs "update" on sys/replication/FAMILY/primary/revoke-secondary.',
   ],
   examples: ['operator replication revoke -id=site-b'],
   options: { ...FAMILY_OPTION, id: ID },

@@ -7,7 +7,7 @@ import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { exactMember } from '../exact-json.ts'
-import { ABOUT_OPERATION_TOKEN, OPERATION_TOKEN_OPTION, operatorField } from '../operation-token.ts'
+import { ASKED_FOR, aboutOperationToken, OPERATION_TOKEN_OPTION, operatorField } from '../operation-token.ts'
 import { printAlone, printAnswer, printDone } from '../output.ts'
 import { styleOf } from '../picture.ts'
 import { activationVerdict, formatLooks, isGoodEnough } from '../replication-looks.ts'
@@ -97,7 +97,7 @@ export const replicationRecover = callCommand({
   usage: '',
   describe: [
     'A secondary whose link ended tries again by itself, after longer and longer pauses. For when the cause is gone.',
-    ABOUT_OPERATION_TOKEN,
+    `${aboutOperationToken('recover')} ${ASKED_FOR}`,
     'With -family=performance there is no operation token: the token of the caller needs "update" on ' +
       'sys/replication/recover.',
   ],

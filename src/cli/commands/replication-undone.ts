@@ -8,7 +8,7 @@ import { command } from '../command.ts'
 import { UNWRAPPED_OPTIONS } from '../common-options.ts'
 import { connect } from '../connect.ts'
 import { exactMember, type Json } from '../exact-json.ts'
-import { ABOUT_OPERATION_TOKEN, OPERATION_TOKEN_OPTION, readOperationToken } from '../operation-token.ts'
+import { aboutOperationToken, OPERATION_TOKEN_OPTION, readOperationToken } from '../operation-token.ts'
 import { printAnswer, printDone } from '../output.ts'
 import { printableLine } from '../terminal-text.ts'
 
@@ -29,13 +29,13 @@ export const replicationUndone = command({
   usage: '',
   describe: [
     'A former primary that follows the promoted cluster loses what only it has written. These records are kept until ' +
-      'they are deleted, with the keys that open them. Without options the sets of them are listed; -show prints the ' +
-      'records of one, with what each did to which entry.',
+      'they are deleted, with the keys that open them; no filter removes them. Without options the sets of them are ' +
+      'listed; -show prints the records of one, with what each did to which entry.',
     'On a secondary for disaster recovery the command needs an operation token: give it with -operation-token. A ' +
       'batch token needs "sudo" on sys/replication/dr/secondary/undone/show for -values, and on …/undone/delete for ' +
       '-delete. On any other cluster it goes by the token of the caller, which needs "read" (for -delete, "delete") ' +
       'and "sudo" on sys/replication/undone and below.',
-    ABOUT_OPERATION_TOKEN.replace(/ Without -operation-token .*$/, ''),
+    aboutOperationToken('undone and below'),
   ],
   examples: [
     'operator replication undone -operation-token=@operation-token',

@@ -132,7 +132,7 @@ test('a promotion that lacks something is refused once, with what is missing and
   const ran = await client(`promote -max-retries=5 -operation-token=@${OPERATION}`)
   assert.deepEqual([ran.code, ran.stdout, asked().length], [2, '', 1])
   assert.ok(ran.stderr.includes(`* ${said}\n`), ran.stderr)
-  assert.match(ran.stderr, /Nothing was changed\. If its primary comes back, wait .* -force -yes promotes/s)
+  assert.match(ran.stderr, /Nothing was changed\. If its primary comes back, wait .* -force -yes it takes over/s)
   assert.ok(!ran.stderr.includes('hvb.op'))
 })
 

@@ -60,7 +60,8 @@ function lackOfLink(primary: PrimaryStatus | undefined): Lack {
 }
 
 const FILTERED =
-  'a filter keeps mounts or namespaces of the set from it, which "primary/dynamic-filter" on the primary names'
+  'a filter keeps mounts or namespaces of the set from it, which "primary/dynamic-filter" on the primary names: ' +
+  'promote a secondary without a filter, if there is one'
 
 /**
  * What a filter keeps from a cluster would be lost by its promotion: no other one would get it any more. The primary

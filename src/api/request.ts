@@ -166,6 +166,11 @@ export type Answer = {
    * cannot be recorded.
    */
   readonly isOnlyCopy?: true
+  /**
+   * The request stored nothing, although its endpoint may, and tells nothing that rests on what it stored before: the
+   * answer waits for no secondary.
+   */
+  readonly storedNothing?: true
   /** How long caches may keep an answer without envelope; missing: not at all. */
   readonly maxAgeSeconds?: number
   /** Type of `body`; missing: JSON. */

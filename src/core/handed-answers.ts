@@ -51,6 +51,7 @@ const ANSWER: Kind<Answer> = group(
     wrapAs: optional(group({ ttlSeconds: count, form: oneOf('plain', 'jwt') }, 'dropped')),
     body: optional(text),
     isOnlyCopy: optional(oneOf(true)),
+    storedNothing: optional(oneOf(true)),
     maxAgeSeconds: optional(count),
     contentType: optional(text),
     headers: optional(TEXTS),

@@ -32,7 +32,7 @@ import { findEndpoint, stepsBetween } from './pipeline.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { recordEnd } from './record-end.ts'
 import { refusalOf } from './response.ts'
-import { confirmedSince, isKept, logBefore } from './synchronous-steps.ts'
+import { confirmedSince, isKept, logBefore, mayRest } from './synchronous-steps.ts'
 import { API_PREFIX, parseQuery } from './target.ts'
 
 /** The path of the mount `sys/` that each namespace has, and its type. */
@@ -64,7 +64,7 @@ export class HandedRequests implements ToPrimary {
       let shared: Shared | undefined
       try {
         shared = await this.#run(exchange, request)
-        await confirmedSince(logBeforeIt, this.#services, exchange.endpoint?.runsOn === 'writer')
+        await confirmedSince(logBeforeIt, this.#services, mayRest(exchange))
       } catch (cause) {
         before = exchange
         if (cause instanceof DecisionOutdated && attempt < MAX_ATTEMPTS) continue

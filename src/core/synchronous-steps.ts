@@ -14,18 +14,18 @@ export const logBefore = ({ synchronous }: Services): WriteMark | undefined => s
 
 /**
  * Waits until secondaries have what the work wrote. What others wrote meanwhile counts as well. Undefined: there is
- * nothing to wait for. `mayRest`: the work may rest on an earlier write that was not confirmed, as where the same is
+ * nothing to wait for. `rests`: the work may rest on an earlier write that was not confirmed, as where the same is
  * sent again. @throws Refusal if it is not known whether they have it
  */
 export function confirmedSince(
   before: WriteMark | undefined,
   { synchronous }: Services,
-  mayRest = false,
+  rests = false,
 ): Promise<void> | undefined {
   const now = before === undefined ? undefined : synchronous?.mark()
   if (before === undefined || now === undefined) return undefined
   const isRekeyed = now.sealId !== before.sealId
-  if (now.index === before.index && !isRekeyed && !mayRest) return undefined
+  if (now.index === before.index && !isRekeyed && !rests) return undefined
   return synchronous?.confirmed(now.index, isRekeyed)?.then((isConfirmed) => {
     if (!isConfirmed) throw unconfirmed(synchronous.ids)
   })
@@ -40,12 +40,15 @@ export function heldBack(
   log: Log,
 ): Promise<WireResponse> | undefined {
   if (before === undefined || isRefusal(exchange, response) || !mayWrite(exchange)) return undefined
-  const waiting = confirmedSince(before, services, exchange.endpoint?.runsOn === 'writer' && changesData(exchange))
+  const waiting = confirmedSince(before, services, mayRest(exchange))
   return waiting?.then(
     () => response,
     (refusal: Refusal) => refused(exchange, response, refusal, log),
   )
 }
+
+/** True if the work may rest on an earlier write that was not confirmed (`confirmedSince`). */
+export const mayRest = (exchange: Exchange): boolean => exchange.endpoint?.runsOn === 'writer' && changesData(exchange)
 
 /** A batch of which some items are refused is answered with 400, and did the rest. */
 const isRefusal = ({ answer }: Exchange, { status }: WireResponse): boolean => status >= 400 && answer === undefined
@@ -60,7 +63,8 @@ function mayWrite(exchange: Exchange): boolean {
   return changesData(exchange) || chargedToken !== undefined || wrapTtlSeconds > 0
 }
 
-function changesData({ endpoint }: Exchange): boolean {
+function changesData({ endpoint, answer }: Exchange): boolean {
+  if (answer?.storedNothing === true) return false
   const { writes, standInRelies } = endpoint ?? {}
   return (writes !== undefined && writes !== 'node') || standInRelies === true
 }

@@ -96,6 +96,20 @@ test('what sends somebody away waits in the set for performance, not in that of 
   assert.equal(await timed(() => primary.must('POST', `${DR}/primary/revoke-secondary`, { id: 'two' })), 0)
 })
 
+test('what a filter would change is shown at once, while writes wait for a secondary that is away', async () => {
+  const { servers, primary, secondary, timed } = await withRegion(929)
+  await primary.must('POST', 'sys/mounts/kept', { type: 'transit' })
+  servers.cut(primary, secondary)
+  const filter = `${PERFORMANCE}/paths-filter/region`
+  const trial = { mode: 'deny', paths: ['kept'], dry_run: true }
+  assert.equal((await primary.call('PUT', 'sys/policies/acl/first', POLICY)).status, 503)
+  const ms = await timed(async () => {
+    const { body } = await primary.must('POST', filter, trial)
+    assert.deepEqual(body.data, { would_appear: [], would_vanish: ['kept/'] })
+  })
+  assert.equal(ms, 0)
+})
+
 test('a demotion that was answered holds where the synchronous secondary takes over', async () => {
   const { servers, primary, secondary, region, token, slow, timed } = await withRegion(922)
   await servers.giveRootToken(primary, region)

@@ -91,7 +91,7 @@ const write: Endpoint<FilterSystem> = endpoint({
     const token = await tokenIdOf(system, id, { caller, operation: FILTERS })
     if (isDryRun) {
       const effect = await carryOut(system, 'performance', ({ filters }) => filters.preview(token, wanted))
-      return { data: { would_appear: effect.appearing, would_vanish: effect.vanishing } }
+      return { data: { would_appear: effect.appearing, would_vanish: effect.vanishing }, storedNothing: true }
     }
     await carryOut(system, 'performance', ({ filters }) => filters.write(token, wanted))
     return DONE

@@ -213,6 +213,9 @@ async function rekeying(primary: ReplicatedServer, share: Buffer, more: object =
   return begun(primary, 'sys/rekey/update', { key: share.toString('hex'), nonce: body.nonce })
 }
 
+/** What an answer tells, in its envelope or without one. */
+const dataOf = ({ body: { data, ...plain } }: Pick<Called, 'body'>): Record<string, unknown> => data ?? plain
+
 /** The new share of an answer. */
 const newShare = ({ status, body }: Answer): Buffer => {
   assert.equal(status, 200, JSON.stringify(body))
@@ -381,4 +384,23 @@ test('a secondary that begins anew while shares wait for it says what it has whe
   await servers.time.pass(10_000)
   assert.equal(stateNow(), 'in-step')
   await takesOver(stage, old, fresh)
+})
+
+test('shares wait for nothing until they make something, nor do new ones that are to be verified', async () => {
+  const { servers, primary, secondary, timed } = await synchronousPair(946, ALWAYS)
+  servers.cut(primary, secondary)
+  assert.equal((await primary.call('PUT', 'sys/policies/acl/first', POLICY)).status, 503)
+  const key = shareOf(primary).toString('hex')
+  const wanted = { secret_shares: 2, secret_threshold: 2, require_verification: true }
+  const ms = await timed(async () => {
+    for (const place of ['sys/rekey', 'sys/rotate/root']) {
+      const { nonce } = dataOf(await primary.must('POST', `${place}/init`, wanted))
+      const made = dataOf(await primary.must('POST', `${place}/update`, { key, nonce }))
+      const [share] = made.keys as readonly string[]
+      const given = { key: share, nonce: made.verification_nonce }
+      assert.equal(dataOf(await primary.must('POST', `${place}/verify`, given)).progress, 1)
+      await primary.must('DELETE', `${place}/init`)
+    }
+  })
+  assert.equal(ms, 0)
 })

@@ -69,7 +69,7 @@ export function keyHolderEndpoints<T>({ tokenSetting, open, authenticated, subje
         capability: 'none',
         body: 'plain',
         handler: async (system, args, request) => {
-          const work = () => run(subjectOf(system), args)
+          const work = async () => inMemoryUntilDone(await run(subjectOf(system), args))
           if (await admitKeyHolder(system, tokenSetting, at(open).path, request)) return work()
           // A status changes nothing; clients ask for it often while shares come in.
           if (definition.operation === 'read') return work()
@@ -82,7 +82,7 @@ export function keyHolderEndpoints<T>({ tokenSetting, open, authenticated, subje
         ...at(authenticated),
         capability: definition.operation,
         sudo: true,
-        handler: (system, args) => run(subjectOf(system), args),
+        handler: async (system, args) => inMemoryUntilDone(await run(subjectOf(system), args)),
       }),
     ]
   }
@@ -91,6 +91,10 @@ export function keyHolderEndpoints<T>({ tokenSetting, open, authenticated, subje
 /** True for the answer to the last share of an attempt. */
 export const isAttemptComplete = ({ data }: Answer): boolean =>
   data !== undefined && 'complete' in data && data.complete === true
+
+/** An attempt is in memory alone until its last share is given. */
+const inMemoryUntilDone = (answer: Answer): Answer =>
+  isAttemptComplete(answer) ? answer : { ...answer, storedNothing: true }
 
 /** Settings of a listener that make an open path require a token. */
 type TokenSetting = 'generateRoot' | 'rekey'

@@ -60,11 +60,11 @@ function doneBody(done: Rekeyed): object {
 
 /**
  * The answer with shares that are in force is their only copy, so it reaches the caller even if it cannot be recorded.
- * Shares that wait for verification can be made again.
+ * Shares that wait for verification are not stored, and can be made again.
  */
 const doneAnswer = (done: Rekeyed): Answer => ({
   data: doneBody(done),
-  ...(done.verificationNonce === '' ? { isOnlyCopy: true } : {}),
+  ...(done.verificationNonce === '' ? { isOnlyCopy: true } : { storedNothing: true }),
 })
 
 /** Progress of giving new shares back; counts new shares, while STATUS counts old ones. */

@@ -285,6 +285,21 @@ test('P-34, S-04: new shares that are in force are given, recorded or not; those
   }
 })
 
+test('P-34: a root token by shares is given, recorded or not', async () => {
+  const logged: string[] = []
+  const server = await start({}, { log: (_level, message) => logged.push(message) })
+  const { body } = await server.call('POST', 'sys/generate-root/attempt', {}, '')
+  const { otp, nonce } = body as unknown as { readonly otp: string; readonly nonce: string }
+  loseNextAnswer(server)
+  const key = server.shares[0]?.toString('hex')
+  const given = await server.call('POST', 'sys/generate-root/update', { key, nonce }, '')
+  const { encoded_token: encoded } = given.body as unknown as { readonly encoded_token: string }
+  const pad = Buffer.from(otp)
+  const token = Buffer.from(Buffer.from(encoded, 'base64').map((byte, at) => byte ^ (pad[at] ?? 0))).toString()
+  assert.equal((await server.call('GET', 'auth/token/lookup-self', undefined, token)).status, 200)
+  assert.equal(logged.filter((line) => line.includes('the only copy')).length, 1)
+})
+
 test('P-34, T-21: what an unwrapping took out is given, recorded or not', async () => {
   const server = await start()
   const wrapped = async () => {

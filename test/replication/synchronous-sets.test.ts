@@ -386,6 +386,20 @@ test('a secondary that begins anew while shares wait for it says what it has whe
   await takesOver(stage, old, fresh)
 })
 
+test('a root token by shares is given in the end, and the log says so: nobody else could end it', async () => {
+  const { servers, primary, secondary, timed } = await synchronousPair(945, ALWAYS)
+  servers.cut(primary, secondary)
+  const ms = await timed(() => servers.giveRootToken(primary, primary))
+  assert.ok(ms >= 50_000 && ms < 51_000, `${ms} ms`)
+  const { body } = await primary.must('GET', 'auth/token/lookup-self')
+  assert.deepEqual([body.data?.policies, body.data?.ttl], [['root'], 0])
+  assert.ok(primary.server.logged.some((line) => line.includes('it is the only copy')))
+  const twin = 'sys/generate-root-token'
+  const { nonce } = dataOf(await primary.must('POST', `${twin}/attempt`, {}))
+  const given = await primary.must('POST', `${twin}/update`, { key: shareOf(primary).toString('hex'), nonce })
+  assert.match(String(given.body.warnings), /^This is stored here, but/)
+})
+
 test('shares wait for nothing until they make something, nor do new ones that are to be verified', async () => {
   const { servers, primary, secondary, timed } = await synchronousPair(946, ALWAYS)
   servers.cut(primary, secondary)

@@ -9,7 +9,11 @@ import { attemptStatus, START_FIELDS, statusBody } from './token-attempt-status.
 // The token stands in two members, of which old clients know the second only.
 const STATUS = attemptStatus('Same as encoded_token')
 
-const answerOf = (status: TokenAttemptStatus): Answer => ({ data: statusBody(status, status.encodedToken) })
+/** The token never expires and the attempt is over, so the answer with it reaches its holder whatever happens. */
+const answerOf = (status: TokenAttemptStatus): Answer => ({
+  data: statusBody(status, status.encodedToken),
+  ...(status.complete ? { isOnlyCopy: true } : {}),
+})
 
 // Both paths work on the same attempt: shares given at one count at the other.
 const define = keyHolderEndpoints({

@@ -2,31 +2,33 @@
 // pipeline holds anything meanwhile. Nothing of it costs anything where no secondary is waited for.
 import { fail, Refusal } from '../api/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { WriteMark } from '../replication/synchronous/synchronous-secondary.ts'
+import type { RequestMark } from '../replication/synchronous/synchronous-writes.ts'
 import type { Exchange, WireResponse } from './exchange.ts'
 import type { PipelineServices } from './pipeline-services.ts'
 import { refusalResponse, successResponse } from './response.ts'
 
 type Services = Pick<PipelineServices, 'synchronous'>
 
-/** Where log and seal stand before work that may write; undefined where no write waits. */
-export const logBefore = ({ synchronous }: Services): WriteMark | undefined => synchronous?.mark()
+/** Where log, seal and clock stand before work that may write; undefined where no write waits. */
+export const logBefore = ({ synchronous }: Services): RequestMark | undefined => synchronous?.mark()
 
 /**
  * Waits until secondaries have what the work wrote. What others wrote meanwhile counts as well. Undefined: there is
  * nothing to wait for. `rests`: the work may rest on an earlier write that was not confirmed, as where the same is
- * sent again. @throws Refusal if it is not known whether they have it
+ * sent again. `sinceMs`: when the request came, if the primary of a region took a part of its time.
+ * @throws Refusal if it is not known whether they have it
  */
 export function confirmedSince(
-  before: WriteMark | undefined,
+  before: RequestMark | undefined,
   { synchronous }: Services,
   rests = false,
+  sinceMs?: number,
 ): Promise<void> | undefined {
   const now = before === undefined ? undefined : synchronous?.mark()
   if (before === undefined || now === undefined) return undefined
   const isRekeyed = now.sealId !== before.sealId
   if (now.index === before.index && !isRekeyed && !rests) return undefined
-  return synchronous?.confirmed(now.index, isRekeyed)?.then((isConfirmed) => {
+  return synchronous?.confirmed(now.index, isRekeyed, sinceMs)?.then((isConfirmed) => {
     if (!isConfirmed) throw unconfirmed(synchronous.ids)
   })
 }
@@ -35,12 +37,13 @@ export function confirmedSince(
 export function heldBack(
   exchange: Exchange,
   response: WireResponse,
-  before: WriteMark | undefined,
+  before: RequestMark | undefined,
   services: Services,
   log: Log,
 ): Promise<WireResponse> | undefined {
   if (before === undefined || isRefusal(exchange, response) || !mayWrite(exchange)) return undefined
-  const waiting = confirmedSince(before, services, mayRest(exchange))
+  const sinceMs = askedPrimary(exchange) ? before.atMs : undefined
+  const waiting = confirmedSince(before, services, mayRest(exchange), sinceMs)
   return waiting?.then(
     () => response,
     (refusal: Refusal) => refused(exchange, response, refusal, log),
@@ -49,6 +52,9 @@ export function heldBack(
 
 /** True if the work may rest on an earlier write that was not confirmed (`confirmedSince`). */
 export const mayRest = (exchange: Exchange): boolean => exchange.endpoint?.runsOn === 'writer' && changesData(exchange)
+
+/** True if the primary did something for the request, and may have waited for secondaries of its own. */
+const askedPrimary = ({ atPrimary }: Exchange): boolean => (atPrimary?.index ?? 0) > 0
 
 /** A batch of which some items are refused is answered with 400, and did the rest. */
 const isRefusal = ({ answer }: Exchange, { status }: WireResponse): boolean => status >= 400 && answer === undefined

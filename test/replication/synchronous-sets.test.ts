@@ -177,6 +177,51 @@ test('what a region has the primary write goes on, or is refused, as configured'
   assert.match(String(body.data?.unlock_key), /./)
 })
 
+/** A region and its primary, each with a stand-in that it waits for, until its writes go on without it. */
+async function withStandIns(seed: number, primaryMs: number | undefined, regionMs: number | undefined) {
+  const { servers, primary, secondary: region } = await performanceServers(seed)
+  await primary.must('POST', 'sys/mounts/t', { type: 'transit' })
+  const standInOf = async (of: ReplicatedServer, id: string, timeoutMs: number | undefined) => {
+    const standIn = await servers.start(id)
+    await servers.activate(of, standIn, id)
+    await servers.level(of, standIn)
+    await servers.time.until(of.server.node.replication.waitFor({ ids: [id], timeoutMs }))
+    return standIn
+  }
+  const ofPrimary = await standInOf(primary, 'd1', primaryMs)
+  const ofRegion = await standInOf(region, 'd2', regionMs)
+  await servers.time.pass(3_000)
+  return { servers, primary, region, ofPrimary, ofRegion }
+}
+
+const OF_BOTH = [
+  { primaryMs: undefined, regionMs: undefined, status: 503, atMost: 50_000 },
+  { primaryMs: 30_000, regionMs: undefined, status: 503, atMost: 50_000 },
+  { primaryMs: 50_000, regionMs: 50_000, status: 503, atMost: 52_000 },
+  { primaryMs: 10_000, regionMs: 10_000, status: 200, atMost: 20_000 },
+]
+for (const [at, { primaryMs, regionMs, status, atMost }] of OF_BOTH.entries())
+  test(`a write through a region is answered in time though both stand-ins are away: ${at}`, async () => {
+    const { servers, primary, region, ofPrimary, ofRegion } = await withStandIns(950 + at, primaryMs, regionMs)
+    servers.cut(primary, ofPrimary)
+    servers.cut(region, ofRegion)
+    const startMs = servers.time.nowMs
+    const { status: answered, body } = await region.call('POST', 't/keys/k')
+    const ms = servers.time.nowMs - startMs
+    assert.ok(answered === status && ms <= atMost + 100, `${answered} after ${ms} ms: ${JSON.stringify(body)}`)
+    if (status === 503) assert.match(JSON.stringify(body), /This is stored here, but/)
+    assert.equal((await primary.call('GET', 't/keys/k')).status, 200)
+  })
+
+test('a write that waited for long at the primary is well if the stand-in of the region has it', async () => {
+  const { servers, primary, region, ofPrimary, ofRegion } = await withStandIns(956, 50_000, 50_000)
+  for (const [from, to] of bothWays(region, ofRegion)) servers.network.set(from, to, { delayMs: WAY_MS })
+  servers.cut(primary, ofPrimary)
+  const startMs = servers.time.nowMs
+  await region.must('PUT', 'sys/policies/acl/long', POLICY)
+  assert.ok(servers.time.nowMs - startMs >= 50_000)
+})
+
 test('a batch with a bad item gives out ciphertexts of a new key only when the secondary has the key', async () => {
   const { servers, primary, slow, secondary, token } = await synchronousPair(930)
   await primary.must('POST', 'sys/mounts/t', { type: 'transit' })

@@ -200,6 +200,29 @@ test('without a timeout writes wait, and are answered in the end that nobody kno
   assert.equal(writes.counts.unconfirmed, 1)
 })
 
+test('what a request waited elsewhere comes off its wait here, but for a moment', async () => {
+  const { writes, write, told, time } = stage({ timeoutMs: undefined })
+  write()
+  const outcomes: string[] = []
+  const since = async (name: string, sinceMs: number): Promise<void> => {
+    const is = await writes.confirmed(6, false, sinceMs)
+    outcomes.push(`${name} ${is === true ? 'answered' : 'unknown'} ${time.clock.monotonicMs()}`)
+  }
+  const startMs = time.clock.monotonicMs()
+  await time.advance(45_000)
+  void since('from the start', startMs)
+  void since('late', startMs - 20_000)
+  void since('halfway', startMs + 20_000)
+  await time.advance(4_999)
+  assert.deepEqual([await told(), outcomes.splice(0)], [[], [`late unknown ${startMs + 47_000}`]])
+  await time.advance(1)
+  assert.deepEqual([await told(), outcomes.splice(0)], [['6 unknown'], [`from the start unknown ${startMs + 50_000}`]])
+  writes.reached([['b', 6, 'seal 1']])
+  await told()
+  assert.deepEqual(outcomes, [`halfway answered ${startMs + 50_000}`])
+  assert.deepEqual(writes.counts, { confirmed: 1, alone: 0, unconfirmed: 3, waitedSeconds: 62 })
+})
+
 test('after a start it is waited for once, and is in step when it has what was there', async () => {
   const { writes, write, told, time, states } = stage()
   assert.deepEqual(states(), ['b waiting 1000'])

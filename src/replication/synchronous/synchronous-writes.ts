@@ -4,7 +4,7 @@
 // way by who made them: they come to secondaries beside the log.
 import type { Log } from '../../lib/log.ts'
 import type { Timer, World } from '../../lib/world.ts'
-import { DEFAULT_TIMEOUT_MS, LONGEST_WAIT_MS, type SynchronousSettings } from './settings.ts'
+import { DEFAULT_TIMEOUT_MS, LONGEST_WAIT_MS, SHORTEST_WAIT_MS, type SynchronousSettings } from './settings.ts'
 import { type Moment, SynchronousSecondary, type SynchronousState, type WriteMark } from './synchronous-secondary.ts'
 
 /** What the waiting needs. */
@@ -33,10 +33,18 @@ export type SynchronousTold = {
   readonly sinceMs: number | undefined
 }
 
+/** What had been written when a request came, and when that was, on the monotonic clock. */
+export type RequestMark = WriteMark & { readonly atMs: number }
+
 /** What is waited for, or what there is: the log up to `index`, and the seal that is in force. */
 type Extent = { readonly index: number; readonly hasSeal: boolean }
 
-type Waiter = Extent & { readonly atMs: number; readonly settle: (isConfirmed: boolean) => void }
+type Waiter = Extent & {
+  /** On the monotonic clock: since when it waits, and when its answer is held back no longer. */
+  readonly atMs: number
+  readonly endMs: number
+  readonly settle: (isConfirmed: boolean) => void
+}
 
 const isIn = (wanted: Extent, has: Extent): boolean => wanted.index <= has.index && (has.hasSeal || !wanted.hasSeal)
 
@@ -139,15 +147,17 @@ export class SynchronousWrites {
   }
 
   /** How far this cluster has written; undefined where no write ever waits. */
-  mark(): WriteMark | undefined {
-    return this.#isOn && this.ids.length > 0 ? this.#written : undefined
+  mark(): RequestMark | undefined {
+    const written = this.#isOn && this.ids.length > 0 ? this.#written : undefined
+    return written && { ...written, atMs: this.#now.monotonicMs }
   }
 
   /**
    * Waits until all secondaries that are not away have the log up to this index, and the seal that is in force if that
-   * was changed. False: that is not known, and will not be soon. Undefined: there is nothing to wait for.
+   * was changed. False: that is not known, and will not be soon. Undefined: there is nothing to wait for. `sinceMs`:
+   * from when the longest wait counts, on the monotonic clock.
    */
-  confirmed(index: number, isRekeyed = false): Promise<boolean> | undefined {
+  confirmed(index: number, isRekeyed = false, sinceMs = this.#now.monotonicMs): Promise<boolean> | undefined {
     const wanted = { index, hasSeal: isRekeyed }
     if (!this.#isOn || isIn(wanted, this.#awaitedHave)) {
       if (this.#isOn && !this.#allHave(wanted)) this.counts.alone++
@@ -157,8 +167,10 @@ export class SynchronousWrites {
     const line = isRekeyed ? this.#waitingForSeal : this.#waiting
     // What is waited for may have been read before what the last one waits for.
     const inOrder = Math.max(index, line.at(-1)?.index ?? 0)
-    line.push({ index: inOrder, hasSeal: isRekeyed, atMs: this.#now.monotonicMs, settle: resolve })
-    this.#plan()
+    const atMs = this.#now.monotonicMs
+    const endMs = Math.max(sinceMs + LONGEST_WAIT_MS, atMs + SHORTEST_WAIT_MS)
+    line.push({ index: inOrder, hasSeal: isRekeyed, atMs, endMs, settle: resolve })
+    this.#plan(endMs)
     return promise
   }
 
@@ -227,12 +239,14 @@ export class SynchronousWrites {
     return Math.min(secondary.awaySinceMs ?? Infinity, ...unconfirmed) + (timeoutMs ?? DEFAULT_TIMEOUT_MS)
   }
 
-  /** Sees to it that somebody looks when the next of the times is over. A look that comes early plans the next one. */
-  #plan(): void {
+  /**
+   * Sees to it that somebody looks when the next of the times is over, and by `endMs`. A look that comes early plans
+   * the next one.
+   */
+  #plan(endMs = Infinity): void {
     const { timers, clock } = this.#parts.world
     const dues = [...this.#secondaries.values()].map((each) => this.#dueOf(each))
-    const firsts = this.#lines.map(([first]) => (first?.atMs ?? Infinity) + LONGEST_WAIT_MS)
-    const dueMs = Math.min(...dues, ...firsts)
+    const dueMs = Math.min(...dues, endMs)
     if (dueMs >= this.#dueMs) return
     this.#timer?.cancel()
     this.#dueMs = dueMs
@@ -244,11 +258,16 @@ export class SynchronousWrites {
     const now = this.#now
     for (const each of this.#secondaries.values()) if (this.#dueOf(each) <= now.monotonicMs) this.#miss(each, now)
     this.#wake()
-    for (const line of this.#lines) {
-      const over = line.filter(({ atMs }) => atMs + LONGEST_WAIT_MS <= now.monotonicMs)
-      this.#settle(line.splice(0, over.length), false)
-    }
-    this.#plan()
+    this.#waiting = this.#endAt(now, this.#waiting)
+    this.#waitingForSeal = this.#endAt(now, this.#waitingForSeal)
+    this.#plan(this.#lines.flat().reduce((first, { endMs }) => Math.min(first, endMs), Infinity))
+  }
+
+  /** Answers those whose time is over; returns the others. Who came to its line late may have to leave it first. */
+  #endAt({ monotonicMs }: Moment, line: readonly Waiter[]): Waiter[] {
+    const isOver = ({ endMs }: Waiter): boolean => endMs <= monotonicMs
+    this.#settle(line.filter(isOver), false)
+    return line.filter((each) => !isOver(each))
   }
 
   #miss(secondary: SynchronousSecondary, now: Moment): void {

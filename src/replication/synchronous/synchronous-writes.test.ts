@@ -261,6 +261,36 @@ test('one that is revoked is waited for no more, and one that is replaced only w
   assert.deepEqual(await told(), ['7 at once'])
 })
 
+test('a write counts as confirmed only if each secondary that it waited for has it', async () => {
+  for (const away of ['forget', 'configure'] as const) {
+    const { writes, write, rekey, told } = stage({ ids: ['b', 'c'], timeoutMs: undefined }, ['b', 'c'])
+    const sendAway = (): void => {
+      if (away === 'forget') writes.forget('b')
+      else writes.configure({ ids: ['c'], timeoutMs: undefined })
+    }
+    write()
+    write()
+    rekey()
+    writes.reached([
+      ['b', 6, 'seal 1'],
+      ['c', 6, 'seal 1'],
+    ])
+    assert.deepEqual([await told(), writes.counts.confirmed], [['6 answered'], 1])
+    sendAway()
+    assert.deepEqual(await told(), [])
+    writes.reached([['c', 7, 'seal 2']])
+    assert.deepEqual(await told(), ['7 answered', 'seal 2 answered'])
+    write()
+    writes.reached([['c', 8, 'seal 2']])
+    assert.deepEqual(await told(), ['8 answered'])
+    assert.deepEqual([writes.counts.confirmed, writes.counts.alone], [2, 2], away)
+    write()
+    writes.forget('c')
+    assert.deepEqual(await told(), ['9 answered'])
+    assert.deepEqual([writes.counts.confirmed, writes.counts.alone], [2, 3], away)
+  }
+})
+
 test('what is still said of one that was sent away counts for nothing until it has a new token', async () => {
   const { writes, write, told, states } = stage({ timeoutMs: undefined })
   writes.reached([['b', 5, 'seal 1']])

@@ -43,10 +43,14 @@ type Waiter = Extent & {
   /** On the monotonic clock: since when it waits, and when its answer is held back no longer. */
   readonly atMs: number
   readonly endMs: number
+  /** A secondary is one no more that did not confirm it. */
+  isAlone: boolean
   readonly settle: (isConfirmed: boolean) => void
 }
 
 const isIn = (wanted: Extent, has: Extent): boolean => wanted.index <= has.index && (has.hasSeal || !wanted.hasSeal)
+
+const extentOf = ({ has, hasSeal }: SynchronousSecondary): Extent => ({ index: has, hasSeal })
 
 /** The writes of one server that wait. */
 export class SynchronousWrites {
@@ -93,7 +97,7 @@ export class SynchronousWrites {
   /** Takes over other settings. Those that are new in them are waited for once they are known. */
   configure(settings: SynchronousSettings): void {
     this.#settings = settings
-    for (const id of this.#secondaries.keys()) if (!settings.ids.includes(id)) this.#secondaries.delete(id)
+    for (const id of this.#secondaries.keys()) if (!settings.ids.includes(id)) this.#drop(id)
     this.#wake()
   }
 
@@ -118,7 +122,7 @@ export class SynchronousWrites {
   /** The secondary is one no more, until `issued`: writes go on without it. */
   forget(id: string): void {
     this.#sentAway.add(id)
-    this.#secondaries.delete(id)
+    this.#drop(id)
     this.#wake()
   }
 
@@ -169,7 +173,7 @@ export class SynchronousWrites {
     const inOrder = Math.max(index, line.at(-1)?.index ?? 0)
     const atMs = this.#now.monotonicMs
     const endMs = Math.max(sinceMs + LONGEST_WAIT_MS, atMs + SHORTEST_WAIT_MS)
-    line.push({ index: inOrder, hasSeal: isRekeyed, atMs, endMs, settle: resolve })
+    line.push({ index: inOrder, hasSeal: isRekeyed, atMs, endMs, isAlone: false, settle: resolve })
     this.#plan(endMs)
     return promise
   }
@@ -194,7 +198,7 @@ export class SynchronousWrites {
   }
 
   #allHave(wanted: Extent): boolean {
-    return this.#secondaries.values().every(({ has, hasSeal }) => isIn(wanted, { index: has, hasSeal }))
+    return this.#secondaries.values().every((each) => isIn(wanted, extentOf(each)))
   }
 
   #add(id: string, isExpected: boolean): SynchronousSecondary {
@@ -202,6 +206,13 @@ export class SynchronousWrites {
     const added = new SynchronousSecondary(id, isExpected, written, this.#now)
     this.#secondaries.set(id, added)
     return added
+  }
+
+  #drop(id: string): void {
+    const dropped = this.#secondaries.get(id)
+    if (dropped === undefined) return
+    this.#secondaries.delete(id)
+    for (const each of this.#lines.flat()) if (!isIn(each, extentOf(dropped))) each.isAlone = true
   }
 
   /** Answers those that need not wait any longer. */
@@ -221,9 +232,9 @@ export class SynchronousWrites {
   #settle(waiters: readonly Waiter[], isConfirmed: boolean): void {
     if (waiters.length === 0) return
     const { monotonicMs } = this.#now
-    for (const { atMs, settle, ...wanted } of waiters) {
+    for (const { atMs, settle, isAlone, ...wanted } of waiters) {
       if (!isConfirmed) this.counts.unconfirmed++
-      else if (this.#allHave(wanted)) this.counts.confirmed++
+      else if (!isAlone && this.#allHave(wanted)) this.counts.confirmed++
       else this.counts.alone++
       this.counts.waitedSeconds += (monotonicMs - atMs) / 1_000
       settle(isConfirmed)
@@ -234,7 +245,7 @@ export class SynchronousWrites {
   #dueOf(secondary: SynchronousSecondary): number {
     const { timeoutMs } = this.#settings
     if (!secondary.isAwaited || (timeoutMs === undefined && secondary.isMissed)) return Infinity
-    const has = { index: secondary.has, hasSeal: secondary.hasSeal }
+    const has = extentOf(secondary)
     const unconfirmed = this.#lines.map((line) => line.find((each) => !isIn(each, has))?.atMs ?? Infinity)
     return Math.min(secondary.awaySinceMs ?? Infinity, ...unconfirmed) + (timeoutMs ?? DEFAULT_TIMEOUT_MS)
   }

@@ -165,6 +165,8 @@ test('a filter that cannot be is refused, and changes nothing', async () => {
   assert.deepEqual((await primary.must('GET', at('two'))).body.data, { mode: 'allow', paths: ['transit/'] })
   for (const method of ['GET', 'POST', 'DELETE'] as const)
     assert.equal((await secondary.call(method, at('two'), {})).status, 400, method)
+  const elsewhere = await secondary.call('POST', at('two'), { paths: ['own/', 'not-here/'] })
+  assert.match(String(elsewhere.body.errors), /is not for a cluster in mode secondary/, 'whatever the paths are')
 })
 
 // At the square of the number of slashes it would outlive the process of the test.

@@ -87,8 +87,9 @@ const write: Endpoint<FilterSystem> = endpoint({
     const mode = MODES.find((one) => one === given)
     if (mode === undefined) throw fail('choice_unknown', ['mode', `must be one of: ${MODES.join(', ')}`])
     if (paths.length > MOST_PATHS) throw fail('out_of_range', ['paths', `must be ${MOST_PATHS} paths at most`])
-    const wanted = { mode, paths: [...new Set(paths.map((path) => requirePath(system, path)))] }
+    // First: the paths of a cluster that is no primary say nothing.
     const token = await tokenIdOf(system, id, { caller, operation: FILTERS })
+    const wanted = { mode, paths: [...new Set(paths.map((path) => requirePath(system, path)))] }
     if (isDryRun) {
       const effect = await carryOut(system, 'performance', ({ filters }) => filters.preview(token, wanted))
       return { data: { would_appear: effect.appearing, would_vanish: effect.vanishing }, storedNothing: true }

@@ -3,7 +3,7 @@
 import { fail, type Refusal } from '../api/errors.ts'
 import { METHODS } from '../api/help.ts'
 import type { EnsuredEntity, WantedEntity } from '../api/login.ts'
-import { pathWithin, ROOT_ID, splitId } from '../api/namespace.ts'
+import { type Namespace, pathWithin, ROOT_ID, splitId } from '../api/namespace.ts'
 import { mayChange } from '../api/node-role.ts'
 import { type Answer, DecisionOutdated } from '../api/request.ts'
 import { isSpellingOf } from '../api/router.ts'
@@ -101,7 +101,8 @@ export class HandedRequests implements ToPrimary {
     const { identities } = this.#services
     if (wanted.of === 'cluster') {
       this.#requirePrimary()
-      await this.#requireNamespace(wanted.namespace)
+      const namespace = await this.#requireNamespace(wanted.namespace)
+      requireOpen({ namespace, path: namespace.path })
       return identities.ensureEntityOfCluster(wanted.namespace, wanted.entityId)
     }
     const { entry, namespace, path } = await this.#sharedMount(wanted.mount)
@@ -163,12 +164,14 @@ export class HandedRequests implements ToPrimary {
     if (!mayChange(nodeRole(), 'set')) throw fail('not_primary', [true, primaryAddress()])
   }
 
-  /** @throws Refusal unless there is the namespace, and it stays */
-  async #requireNamespace(id: string): Promise<void> {
+  /** @throws Refusal unless there is the namespace, it stays, and the secondary has it */
+  async #requireNamespace(id: string): Promise<Namespace> {
     const { namespaces } = this.#services
     if (namespaces.stale) await namespaces.refresh()
     if (this.#secondary.stale) await this.#secondary.refresh()
-    if (namespaces.byId(id)?.isGoing !== false || !this.#hasNamespace(id)) throw fail('bad_namespace', [])
+    const namespace = namespaces.byId(id)
+    if (namespace === undefined || namespace.isGoing || !this.#hasNamespace(id)) throw fail('bad_namespace', [])
+    return namespace
   }
 
   /** A namespace is where its mounts of the system are. */

@@ -2,7 +2,7 @@
 // own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { performanceServers } from '../fixtures/replicated-servers.ts'
+import { bothWays, performanceServers } from '../fixtures/replicated-servers.ts'
 
 const PASSWORD = { password: 'x' }
 
@@ -58,4 +58,21 @@ test('a merge takes no local alias of a secondary along: who logs in there gets 
   await level()
   assert.ok(![entity, into].includes(after))
   assert.deepEqual([(await aliasesOf(after)).length, (await aliasesOf(into)).length], [1, 0])
+})
+
+test('a namespace that the primary has locked gets no entity, also before the secondary knows of it', async () => {
+  const { servers, primary, secondary, level } = await started(9)
+  await primary.must('POST', 'sys/namespaces/team', {})
+  await level()
+  await secondary.must('POST', 'team/sys/auth/own', { type: 'userpass', local: true })
+  await secondary.must('POST', 'team/auth/own/users/bob', PASSWORD)
+  for (const [from, to] of bothWays(primary, secondary)) servers.network.set(from, to, { delayMs: 200 })
+  const { unlock_key } = (await primary.must('POST', 'sys/namespaces/api-lock/lock/team')).body.data ?? {}
+  const { status, body } = await secondary.call('POST', 'team/auth/own/login/bob', PASSWORD, '')
+  assert.equal(status, 503)
+  assert.match(String(body.errors), /"team\/" must be unlocked/)
+  await primary.must('POST', 'sys/namespaces/api-lock/unlock/team', { unlock_key })
+  assert.equal((await primary.call('LIST', 'team/identity/entity/id')).status, 404)
+  await level()
+  await secondary.must('POST', 'team/auth/own/login/bob', PASSWORD, '')
 })

@@ -309,6 +309,22 @@ test('lockout, quotas, leases and wrapped answers are of each cluster', async ()
   assert.deepEqual([((await leases(secondary)) as unknown[]).length, await leases(primary)], [1, undefined])
 })
 
+test('secret ids are looked up by a secondary also where the set never had a role', async () => {
+  const { primary, secondary, level } = await started(13)
+  await primary.must('POST', 'sys/auth/approle', { type: 'approle' })
+  await level()
+  for (const cluster of [secondary, primary]) {
+    const role = 'auth/approle/role/r'
+    assert.equal((await cluster.call('POST', `${role}/secret-id/lookup`, { secret_id: 'x' })).status, 204)
+    const byAccessor = await cluster.call('POST', `${role}/secret-id-accessor/lookup`, { secret_id_accessor: 'x' })
+    assert.equal(byAccessor.status, 404)
+  }
+  assert.deepEqual(
+    secondary.server.logged.filter((line) => line.includes(' error ')),
+    [],
+  )
+})
+
 test('a login that the primary carries out is counted, and locked, where its caller is alone', async () => {
   const { servers, primary, secondary, level } = await started(12)
   await primary.must('POST', 'sys/auth/approle', { type: 'approle' })

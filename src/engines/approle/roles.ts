@@ -176,9 +176,10 @@ export class AppRoles {
     })
   }
 
-  /** Returns a secret id by its text or accessor; undefined if there is none or it has expired. */
+  /** Returns a secret id by its text or accessor; undefined if there is none or it has expired. It writes nothing. */
   async findSecret(name: string, by: SecretName): Promise<SecretId | undefined> {
-    const salt = await this.#digestKey()
+    const salt = await this.#knownDigestKey()
+    if (salt === undefined) return undefined
     const key = keptAppRoleName(name)
     const digest = await digestOf(this.#storage, key, salt, by)
     const bytes = digest === undefined ? undefined : await this.#storage.get(`secret/${key}/${digest}`)

@@ -69,14 +69,14 @@ const OLD_NAMES = [...Object.keys(OLD_TOKEN_FIELDS), 'period', 'num_uses']
 
 /** Returns the settings with what was sent applied. @throws Refusal naming the field */
 export function changedSettings(given: Given, before: TokenSettings = NO_TOKEN_SETTINGS): TokenSettings {
-  const policies = given.token_policies ?? given.policies
   const cidrs = given.token_bound_cidrs ?? given.bound_cidrs
   const settings: TokenSettings = {
     ttlSeconds: given.token_ttl ?? given.ttl ?? before.ttlSeconds,
     maxTtlSeconds: given.token_max_ttl ?? given.max_ttl ?? before.maxTtlSeconds,
     explicitMaxTtlSeconds: given.token_explicit_max_ttl ?? before.explicitMaxTtlSeconds,
     periodSeconds: given.token_period ?? before.periodSeconds,
-    policies: policies === undefined ? before.policies : policyNames(policies),
+    policies:
+      policyNames('token_policies', given.token_policies) ?? policyNames('policies', given.policies) ?? before.policies,
     boundCidrs: cidrs === undefined ? before.boundCidrs : blocks(cidrs),
     noDefaultPolicy: given.token_no_default_policy ?? before.noDefaultPolicy,
     numUses: given.token_num_uses ?? before.numUses,
@@ -104,13 +104,31 @@ function typeOf(text: string): TokenSettings['type'] {
 
 /**
  * Names of policies in canonical form: lower case, each once, sorted. No character turns into another one
- * (threats I-01).
+ * (threats I-01). Undefined if none were sent.
+ * @throws Refusal naming the field, also for more than a token can have: a role with them would let nobody in
  */
-function policyNames(names: readonly string[]): readonly string[] {
+function policyNames(field: string, names: readonly string[] | undefined): readonly string[] | undefined {
+  if (names === undefined) return undefined
   const plain = names.map((name) => asciiLowerCase(asciiTrim(name))).filter((name) => name !== '')
   if (!plain.every(isPrintableAscii))
-    throw fail('field_invalid', ['token_policies', 'a name has characters other than printable ASCII'])
-  return [...new Set(plain)].sort()
+    throw fail('field_invalid', [field, 'a name has characters other than printable ASCII'])
+  const policies = new Set(plain)
+  requirePolicyLimits(field, policies)
+  return [...policies].sort()
+}
+
+/**
+ * Limits of a list of policies: names in it, and characters of each. They bound a token's entry and its joined rules.
+ */
+const MAX_POLICIES = 256
+const MAX_POLICY_NAME_LENGTH = 128
+
+/** @throws Refusal naming the field, for more policies than a token can have, or a name that is too long */
+export function requirePolicyLimits(field: string, names: ReadonlySet<string>): void {
+  for (const { length } of names)
+    if (length > MAX_POLICY_NAME_LENGTH)
+      throw fail('out_of_range', [field, `a name has at most ${MAX_POLICY_NAME_LENGTH} characters`])
+  if (names.size > MAX_POLICIES) throw fail('out_of_range', [field, `must be at most ${MAX_POLICIES}`])
 }
 
 /** Normalises address blocks; blank texts are dropped. @throws Refusal naming the field */

@@ -110,7 +110,7 @@ type RoleArgs = Args<typeof roleFields>
 /** Merges a write into the role. Settings that were not sent stay; a new name wins over its old one. */
 function changed(old: TokenRole, args: RoleArgs): TokenRole {
   const policies = (name: 'allowed_policies' | 'disallowed_policies', before: readonly string[]) =>
-    args[name] === undefined ? before : sanitizePolicies(args[name]).sort()
+    args[name] === undefined ? before : sanitizePolicies(args[name], name).sort()
   const role: TokenRole = {
     ...old,
     allowedPolicies: policies('allowed_policies', old.allowedPolicies),

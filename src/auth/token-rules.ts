@@ -2,6 +2,7 @@
 import { fail } from '../api/errors.ts'
 import type { LoginMethod } from '../api/login-method.ts'
 import type { MountEntry } from '../api/mount.ts'
+import { requirePolicyLimits } from '../api/token-settings.ts'
 import { UNASSIGNABLE_POLICIES } from './builtin-policies.ts'
 import { normalizePolicyName, PolicyError } from './policy.ts'
 
@@ -9,32 +10,23 @@ import { normalizePolicyName, PolicyError } from './policy.ts'
 export type TokenLimits = { readonly defaultTtlSeconds: number; readonly maxTtlSeconds: number }
 
 /**
- * Limits of a list of policies: names in it, and characters of each. They bound a token's entry and its joined rules.
- */
-const MAX_POLICIES = 256
-const MAX_POLICY_NAME_LENGTH = 128
-
-/**
- * Returns the names in canonical form, without duplicates.
+ * Returns the names in canonical form, without duplicates. They came in the field, which a refusal names.
  * @throws Refusal for names that no token may have, and for too many.
  */
-export function sanitizePolicies(names: readonly string[]): string[] {
+export function sanitizePolicies(names: readonly string[], field = 'policies'): string[] {
   const result = new Set<string>()
   for (const raw of names) {
     let name: string
     try {
       name = normalizePolicyName(raw)
     } catch (cause) {
-      if (cause instanceof PolicyError) throw fail('field_invalid', ['policies', cause.message], cause)
+      if (cause instanceof PolicyError) throw fail('field_invalid', [field, cause.message], cause)
       throw cause
     }
     if (UNASSIGNABLE_POLICIES.has(name)) throw fail('not_assignable', [`cannot assign policy "${name}"`])
-    if (name.length > MAX_POLICY_NAME_LENGTH) {
-      throw fail('out_of_range', ['policies', `a name has at most ${MAX_POLICY_NAME_LENGTH} characters`])
-    }
     if (name !== '') result.add(name)
   }
-  if (result.size > MAX_POLICIES) throw fail('out_of_range', ['policies', `must be at most ${MAX_POLICIES}`])
+  requirePolicyLimits(field, result)
   return [...result]
 }
 

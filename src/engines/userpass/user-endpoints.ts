@@ -120,7 +120,8 @@ const policies = endpoint({
   handler: async (userpass: Userpass, args) => {
     await userpass.users.change(args.username, (found) => {
       const user = mustExist(found)
-      const settings = changedSettings({ token_policies: args.token_policies ?? args.policies ?? [] }, user.settings)
+      const { token_policies, policies = [] } = args
+      const settings = changedSettings({ token_policies, policies }, user.settings)
       return { ...user, settings, oldNames: oldNamesUsed({ policies: args.policies }, user.oldNames) }
     })
     return DONE

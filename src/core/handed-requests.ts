@@ -64,7 +64,7 @@ export class HandedRequests implements ToPrimary {
       let shared: Shared | undefined
       try {
         shared = await this.#run(exchange, request)
-        await confirmedSince(logBeforeIt, this.#services, mayRest(exchange))
+        await confirmedSince(logBeforeIt, this.#services, { rests: mayRest(exchange), isHanded: true })
       } catch (cause) {
         before = exchange
         if (cause instanceof DecisionOutdated && attempt < MAX_ATTEMPTS) continue
@@ -122,7 +122,7 @@ export class HandedRequests implements ToPrimary {
     const before = logBefore(this.#services)
     try {
       const answer = await work()
-      await confirmedSince(before, this.#services)
+      await confirmedSince(before, this.#services, { isHanded: true })
       return answer
     } catch (cause) {
       throw refusalOf(cause, this.#services.primaryAddress()) ?? cause

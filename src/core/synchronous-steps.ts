@@ -9,27 +9,30 @@ import { refusalResponse, successResponse } from './response.ts'
 
 type Services = Pick<PipelineServices, 'synchronous'>
 
+/** What `confirmedSince` is told of the work. */
+type Confirming = { readonly rests?: boolean; readonly sinceMs?: number | undefined; readonly isHanded?: boolean }
+
 /** Where log, seal and clock stand before work that may write; undefined where no write waits. */
 export const logBefore = ({ synchronous }: Services): RequestMark | undefined => synchronous?.mark()
 
 /**
  * Waits until secondaries have what the work wrote. What others wrote meanwhile counts as well. Undefined: there is
  * nothing to wait for. `rests`: the work may rest on an earlier write that was not confirmed, as where the same is
- * sent again. `sinceMs`: when the request came, if the primary of a region took a part of its time.
+ * sent again. `sinceMs`: when the request came, if the primary of a region took a part of its time. `isHanded`: another
+ * cluster asked, and tells its client what is thrown.
  * @throws Refusal if it is not known whether they have it
  */
 export function confirmedSince(
   before: RequestMark | undefined,
   { synchronous }: Services,
-  rests = false,
-  sinceMs?: number,
+  { rests = false, sinceMs, isHanded = false }: Confirming = {},
 ): Promise<void> | undefined {
   const now = before === undefined ? undefined : synchronous?.mark()
   if (before === undefined || now === undefined) return undefined
   const isRekeyed = now.sealId !== before.sealId
   if (now.index === before.index && !isRekeyed && !rests) return undefined
   return synchronous?.confirmed(now.index, isRekeyed, sinceMs)?.then((isConfirmed) => {
-    if (!isConfirmed) throw unconfirmed(synchronous.ids)
+    if (!isConfirmed) throw unconfirmed(synchronous.ids, !isHanded)
   })
 }
 
@@ -43,7 +46,7 @@ export function heldBack(
 ): Promise<WireResponse> | undefined {
   if (before === undefined || isRefusal(exchange, response) || !mayWrite(exchange)) return undefined
   const sinceMs = askedPrimary(exchange) ? before.atMs : undefined
-  const waiting = confirmedSince(before, services, mayRest(exchange), sinceMs)
+  const waiting = confirmedSince(before, services, { rests: mayRest(exchange), sinceMs })
   return waiting?.then(
     () => response,
     (refusal: Refusal) => refused(exchange, response, refusal, log),
@@ -99,4 +102,4 @@ export function isKept(exchange: Exchange, cause: unknown, log: Log): boolean {
   return true
 }
 
-const unconfirmed = (ids: readonly string[]): Refusal => fail('unconfirmed', [ids.join(', ')])
+const unconfirmed = (ids: readonly string[], isHere: boolean): Refusal => fail('unconfirmed', [ids.join(', '), isHere])

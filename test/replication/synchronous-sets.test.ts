@@ -171,9 +171,9 @@ test('what a region has the primary write goes on, or is refused, as configured'
   servers.cut(primary, secondary)
   const refused = await region.call('PUT', 'sys/policies/acl/second', POLICY)
   assert.equal(refused.status, 503)
-  assert.match(JSON.stringify(refused.body), /This is stored here, but not all of the secondaries/)
+  assert.match(JSON.stringify(refused.body), /The primary has stored this, but not all of the secondaries that its/)
   const { body } = await region.must('POST', 'sys/namespaces/api-lock/lock/team', {})
-  assert.match(String((body.warnings as readonly string[]).at(-1)), /^This is stored here, but/)
+  assert.match(String((body.warnings as readonly string[]).at(-1)), /^The primary has stored this, but/)
   assert.match(String(body.data?.unlock_key), /./)
 })
 

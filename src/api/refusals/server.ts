@@ -290,11 +290,16 @@ export const SERVER_REFUSALS = {
   },
   unconfirmed: {
     status: 503,
-    message: (ids: string) =>
-      'This is stored here, but not all of the secondaries that writes wait for confirmed that they have it: ' +
-      `${ids}. If one of them takes over before it has come back, it may be lost`,
+    message: (ids: string, isHere: boolean) => {
+      const where = isHere ? 'This is stored here' : 'The primary has stored this'
+      const whose = isHere ? 'that writes wait for' : 'that its writes wait for'
+      return (
+        `${where}, but not all of the secondaries ${whose} confirmed that they have it: ${ids}. ` +
+        'If one of them takes over before it has come back, it may be lost'
+      )
+    },
     remedy:
-      'The request was carried out on this cluster. Read what it was to change before it is sent again. ' +
+      'The request was carried out. Read what it was to change before it is sent again. On the cluster that has it, ' +
       'sys/replication/dr/status says which secondary is away; "synchronous_timeout" lets writes go on without one.',
   },
   data_key_used_up: {

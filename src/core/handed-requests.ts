@@ -78,7 +78,8 @@ export class HandedRequests implements ToPrimary {
 
   /** @throws Refusal as `carryOut` */
   ensureEntity(sent: WantedEntity): Promise<EntityThere> {
-    return this.#refusing(async () => {
+    // An entity that is found may be that of an earlier attempt, which nobody confirmed.
+    return this.#refusing(true, async () => {
       const entity = await this.#entity(readWanted(sent))
       return { entity, written: this.#written() }
     })
@@ -86,7 +87,7 @@ export class HandedRequests implements ToPrimary {
 
   /** @throws Refusal as `carryOut` */
   askMount(sent: MountQuestion): Promise<MountAnswer> {
-    return this.#refusing(async () => {
+    return this.#refusing(false, async () => {
       const { mount, question } = readQuestion(sent)
       const { engine } = await this.#sharedMount(mount)
       const shared = { rule: this.#secondary.rule, mounts: [mount] }
@@ -118,11 +119,11 @@ export class HandedRequests implements ToPrimary {
   }
 
   /** Errors of the rooms below become refusals, as in a request. A defect passes, and the link logs it. */
-  async #refusing<T>(work: () => Promise<T>): Promise<T> {
+  async #refusing<T>(rests: boolean, work: () => Promise<T>): Promise<T> {
     const before = logBefore(this.#services)
     try {
       const answer = await work()
-      await confirmedSince(before, this.#services, { isHanded: true })
+      await confirmedSince(before, this.#services, { rests, isHanded: true })
       return answer
     } catch (cause) {
       throw refusalOf(cause, this.#services.primaryAddress()) ?? cause

@@ -10,6 +10,7 @@ import {
   changedCloudConfig,
   configBody,
   configWarnings,
+  newGeneration,
   requireUsableConfig,
   warningsOfDeletion,
 } from './config-values.ts'
@@ -21,7 +22,7 @@ import type { CloudEnvironment } from './settings.ts'
 type CloudAuth = {
   readonly configs: ConfigStore
   readonly rotationClock: Pick<RotationClock, 'soon'>
-  readonly world: Pick<World, 'clock'>
+  readonly world: Pick<World, 'clock' | 'random'>
   readonly environment: CloudEnvironment
   mintToken(audience: string, ttlSeconds: number): Promise<string>
   reset(): void
@@ -132,9 +133,10 @@ const write = endpoint({
   exists: async (cloud: CloudAuth) => (await cloud.configs.find()) !== undefined,
   handler: async (cloud: CloudAuth, args, { operation }) => {
     let warnings: readonly string[] = []
+    const generation = newGeneration(cloud.world.random)
     const change = (found: CloudConfig | undefined): CloudConfig => {
       if ((operation === 'create') !== (found === undefined)) throw new DecisionOutdated()
-      const changed = changedCloudConfig(args, cloud.world.clock.nowMs(), found)
+      const changed = changedCloudConfig(args, { nowMs: cloud.world.clock.nowMs(), generation }, found)
       warnings = requireUsableConfig(changed, cloud.environment)
       return changed
     }
@@ -162,7 +164,7 @@ const remove = endpoint({
   fields: {},
   handler: async (cloud: CloudAuth) => {
     const warnings = warningsOfDeletion(await cloud.configs.delete())
-    // Equal settings may be written again; they must not find answers of the deleted ones.
+    // The secret among the settings is needed no more.
     cloud.reset()
     return warnings.length === 0 ? DONE : { warnings }
   },

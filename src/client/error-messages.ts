@@ -35,7 +35,7 @@ export function isLocked(status: number, messages: readonly string[]): boolean {
 }
 
 /** What the refusals say of a request that was carried out, or may have been (src/api/refusals). */
-const IN_DOUBT = ['carried out is not known', 'This is stored here', 'so it is withheld']
+const IN_DOUBT = ['carried out is not known', 'This is stored here', 'The primary has stored this', 'so it is withheld']
 
 /** True if the request was carried out, or may have been: sent again, it may be carried out twice. */
 export function mayBeDone(status: number, messages: readonly string[]): boolean {

@@ -139,8 +139,8 @@ const HINTS: readonly Hint[] = [
     fits: ({ status, messages }) => status === 503 && mentions(messages, 'not caught up'),
     hint: () =>
       'Nothing was changed. If its primary comes back, wait until `keywright operator replication status` shows that ' +
-      'nothing is missing. If it is lost, promote the secondary that has most: with -force -yes it takes over without ' +
-      'what is missing.',
+      'nothing is missing. If it is lost, promote the secondary that has most: with -force -yes it takes over ' +
+      'without what is missing.',
   },
   {
     fits: ({ method, status, messages }) => method !== 'GET' && mayBeDone(status, messages),

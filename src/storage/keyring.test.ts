@@ -17,6 +17,7 @@ import {
   type Keyring,
   ordinalOf,
   replacedBy,
+  withFormerTerms,
   withNewTerm,
 } from './keyring.ts'
 
@@ -152,6 +153,34 @@ test('former keys come back as they were, and nothing else does', () => {
     assert.throws(() => decodeFormerKeys(bytes.subarray(0, length)), StorageCorrupt, `${length} bytes`)
   }
   assert.throws(() => decodeFormerKeys(bytes.with(0, 2) as Buffer), /unknown format/)
+})
+
+test('former keys become terms, each with a number of its own', () => {
+  const first = replacedBy(keyringOf(5, [1, 1], [5, 5]), keyringOf(6, [1, 2], [6, 6]))
+  const replaced = replacedBy(first, keyringOf(7, [1, 2], [6, 6], [7, 7]))
+  const all = replacedBy({ ...replaced, terms: keyringOf(5, [5, 8]).terms }, replaced)
+  assert.deepEqual(fillsOf(all), [
+    [1, [1]],
+    [5, [5, 8]],
+  ])
+  const shared = withFormerTerms(all)
+  assert.deepEqual(
+    [shared.activeTerm, [...shared.terms].map(([term, { key }]) => [term, key.export()[0]])],
+    [
+      7,
+      [
+        [1, 2],
+        [6, 6],
+        [7, 7],
+        [5, 5],
+      ],
+    ],
+  )
+  assert.deepEqual(fillsOf(shared), [
+    [1, [1]],
+    [5, [8]],
+  ])
+  assert.deepEqual(fillsOf(withFormerTerms(keyringOf(1, [1, 1]))), [])
 })
 
 test('a new term has no number of a former key', () => {

@@ -90,6 +90,23 @@ export function replacedBy(ours: Keyring, theirs: Keyring): Keyring {
   return { activeTerm: theirs.activeTerm, terms: theirs.terms, former }
 }
 
+/**
+ * The keyring with its former keys among its terms, for a cluster that others are to follow: its secondaries open what
+ * its terms open, and former keys stay where they are. A key whose number a term has stays a former one: numbers are
+ * random, so hardly any does.
+ */
+export function withFormerTerms({ activeTerm, terms, former = new Map() }: Keyring): Keyring {
+  const all = new Map(terms)
+  const left = new Map<number, readonly DataKey[]>()
+  for (const [term, [first, ...others]] of former) {
+    const isTaken = first === undefined || all.has(term)
+    if (!isTaken) all.set(term, first)
+    const rest = isTaken ? (former.get(term) ?? []) : others
+    if (rest.length > 0) left.set(term, rest)
+  }
+  return { activeTerm, terms: all, former: left }
+}
+
 /** True if `ours` has an active or older term that `theirs` has not: the two went apart. */
 export function hasTermsBeside(ours: Keyring, theirs: Keyring): boolean {
   return [...ours.terms].some(([term, { key }]) => theirs.terms.get(term)?.key.equals(key) !== true)

@@ -2,9 +2,10 @@
 // servers, over the simulated network, in virtual time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FORMER_KEYS } from '../../src/system/seal/seal-records.ts'
 import { has, shareOf, write } from '../fixtures/failing-over.ts'
 import type { ReplicatedServer } from '../fixtures/replicated-server.ts'
-import { performanceServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
+import { bothWays, performanceServers, type ReplicatedServers } from '../fixtures/replicated-servers.ts'
 
 const PERFORMANCE = 'sys/replication/performance'
 const FAMILY = 'performance'
@@ -144,4 +145,35 @@ test('what a cluster sealed under terms of its own opens when it follows another
   await level(servers, secondary, primary)
   assert.equal((await primary.call('POST', `${PERFORMANCE}/secondary/promote`)).status, 200)
   for (const service of kept) await primary.must('GET', 'auth/token/lookup-self', undefined, service)
+})
+
+// FILTERS=1 SEED=851080726: what it had sealed in its former place came to its secondaries, and the key did not.
+test('who is promoted in the middle of a comparison shares the keys of what was not compared yet', async () => {
+  const { servers, primary, secondary } = await performanceServers(78)
+  const third = await servers.start('three')
+  await servers.activate(primary, third, 'three', FAMILY)
+  await level(servers, primary, third)
+  await servers.giveRootToken(primary, third)
+  servers.cut(primary, secondary)
+  await servers.time.pass(WHILE_CUT_MS)
+  await secondary.must('POST', `${PERFORMANCE}/secondary/promote`, { force: true })
+  await write(secondary, 40, 'beside')
+  await secondary.must('POST', `${PERFORMANCE}/primary/demote`)
+  servers.heal(primary, secondary)
+  for (const [from, to] of bothWays(primary, secondary)) servers.network.set(from, to, { delayMs: 500 })
+  const given = { token: await servers.token(primary, 'two', {}, FAMILY), force: true }
+  await secondary.must('POST', `${PERFORMANCE}/secondary/update-primary`, given)
+  const hasFormer = async () => (await servers.time.until(secondary.server.store.get(FORMER_KEYS))) !== undefined
+  for (let each = 0; each < 3_000 && !(await hasFormer()); each++) await servers.time.pass(20)
+  assert.equal((await secondary.status(FAMILY)).state, 'merkle-diff')
+  servers.cut(primary, secondary)
+  await servers.time.pass(WHILE_CUT_MS)
+  await secondary.must('POST', `${PERFORMANCE}/secondary/promote`, { force: true })
+  assert.ok(await has(secondary, 'beside39'), 'it was not compared yet')
+  const again = { token: await servers.token(secondary, 'three', {}, FAMILY) }
+  await third.must('POST', `${PERFORMANCE}/secondary/update-primary`, again)
+  await level(servers, secondary, third)
+  for (let each = 0; each < 40; each++) assert.ok(await has(third, `beside${each}`), `${each}`)
+  assert.ok(await opens(servers, third, shareOf(primary)))
+  assert.ok(await has(third, 'beside39'))
 })

@@ -18,6 +18,7 @@ import {
   type Keyring,
   ordinalOf,
   replacedBy,
+  withFormerTerms,
   withNewTerm,
 } from '../../storage/keyring.ts'
 import {
@@ -258,8 +259,9 @@ export class KeyringRotation {
 
   /**
    * Begins a new history with what `work` writes and with a new term, in one durable step: for promotion. So nothing is
-   * sealed under a key that another cluster, which still takes itself for the primary, seals with. Resolves when every
-   * thread has the term. 'same terms': for a cluster whose keyring another one changes.
+   * sealed under a key that another cluster, which still takes itself for the primary, seals with. Former keys become
+   * terms: in the middle of a comparison entries of the set are still sealed under them, and go to secondaries now.
+   * Resolves when every thread has the term. 'same terms': for a cluster whose keyring another one changes.
    * @throws what `Store.beginHistory` throws; nothing is written then
    */
   beginHistory<T>(
@@ -270,7 +272,7 @@ export class KeyringRotation {
     return this.#oneAtATime.run(async () => {
       let keyring: Keyring | undefined
       const result = await this.#parts.store.beginHistory(async (tx) => {
-        if (terms === 'new term') keyring = await this.#addTerm(tx)
+        if (terms === 'new term') keyring = await this.#addTerm(tx, withFormerTerms)
         return work(tx)
       }, next)
       if (keyring !== undefined) await this.#make(keyring)
@@ -279,9 +281,9 @@ export class KeyringRotation {
   }
 
   /** Adds a term to the stored keyring, with the count of its first window. The returned keyring is not in use yet. */
-  async #addTerm(tx: Transaction): Promise<Keyring> {
+  async #addTerm(tx: Transaction, changed = (keyring: Keyring): Keyring => keyring): Promise<Keyring> {
     const { rootKey, world } = this.#parts
-    const present = await storedKeyring(tx, rootKey())
+    const present = changed(await storedKeyring(tx, rootKey()))
     const material = world.random.bytes(DATA_KEY_BYTES)
     const keyring = withNewTerm(present, world.random, material, world.clock.nowMs())
     const encoded = encodeKeyring(keyring)

@@ -177,7 +177,7 @@ export class SetWatcher {
     known.epoch = change.epoch
     known.index = change.index
     known.entries.apply(change.operations)
-    this.reach?.committed(cluster, change)
+    this.#seeReach(cluster, change)
     this.note(`${cluster.name} ${change.index} ${change.operations.length}`)
     // The id of a history begins with its first change.
     known.historyId = change.beginsHistory ?? known.historyId
@@ -193,6 +193,15 @@ export class SetWatcher {
     const origin = change.origins.find((one) => one.family === family)
     if (origin !== undefined) this.#applied(cluster, known, change, origin)
     if (family === 'dr' && origin !== undefined) this.#requireSameOrigin(cluster, change, origin)
+  }
+
+  /** A cluster has the keys of what it has. Thrown into a commit, a missing one would pass for a fault of the disk. */
+  #seeReach(cluster: SimulatedCluster, change: Change): void {
+    try {
+      this.reach?.committed(cluster, change)
+    } catch (cause) {
+      this.wrong(cluster, `it cannot read what it has: ${String(cause)}`)
+    }
   }
 
   #noteOrigin(historyId: Buffer, change: Pick<Change, 'index' | 'origins'>): void {

@@ -2,8 +2,6 @@
 import { strict as assert } from 'node:assert'
 import { after, before, beforeEach, test } from 'node:test'
 import { SAMPLE } from '../../emulator/sample-plan.ts'
-import { ROOT } from '../../src/api/namespace.ts'
-import type { CloudAuth } from '../../src/engines/cloud/cloud.ts'
 import { type CloudServer, startCloudServer } from '../fixtures/cloud-server.ts'
 import { turns } from '../fixtures/turns.ts'
 import { until } from '../fixtures/until.ts'
@@ -78,27 +76,6 @@ test('P2: nothing is kept of a configuration that was deleted, also where the sa
   Object.assign(machine, { identity })
   assert.equal(await again(), 200)
   assert.equal(counts().keys, 3)
-})
-
-test('P2: nothing is kept of it either where a primary deleted it, and wrote the same one again', async () => {
-  const { mounts } = server.node
-  const { uuid } = mounts.find(ROOT, 'auth/cloud/') ?? assert.fail('the mount is there')
-  const { configs } = mounts.engineOf(uuid) as CloudAuth
-  const machine = server.emulator.resources.get(server.vm('vm1'))
-  const { identity } = machine
-  // All that a follower sees of a deletion is that the entry goes.
-  const writeAgain = async () => {
-    await configs.delete()
-    await server.configure()
-  }
-  await writeAgain()
-  assert.equal((await logIn()).status, 200)
-  delete machine.identity
-  assert.equal((await logIn()).status, 200)
-  await writeAgain()
-  assert.equal((await logIn()).status, 403)
-  Object.assign(machine, { identity })
-  assert.equal((await logIn()).status, 200)
 })
 
 test('V-06: what failed is not kept, not even that there is no such machine', async () => {

@@ -10,7 +10,6 @@ import {
   changedCloudConfig,
   configBody,
   configWarnings,
-  newGeneration,
   requireUsableConfig,
   warningsOfDeletion,
 } from './config-values.ts'
@@ -22,7 +21,7 @@ import type { CloudEnvironment } from './settings.ts'
 type CloudAuth = {
   readonly configs: ConfigStore
   readonly rotationClock: Pick<RotationClock, 'soon'>
-  readonly world: Pick<World, 'clock' | 'random'>
+  readonly world: Pick<World, 'clock'>
   readonly environment: CloudEnvironment
   mintToken(audience: string, ttlSeconds: number): Promise<string>
   reset(): void
@@ -133,10 +132,9 @@ const write = endpoint({
   exists: async (cloud: CloudAuth) => (await cloud.configs.find()) !== undefined,
   handler: async (cloud: CloudAuth, args, { operation }) => {
     let warnings: readonly string[] = []
-    const generation = newGeneration(cloud.world.random)
     const change = (found: CloudConfig | undefined): CloudConfig => {
       if ((operation === 'create') !== (found === undefined)) throw new DecisionOutdated()
-      const changed = changedCloudConfig(args, { nowMs: cloud.world.clock.nowMs(), generation }, found)
+      const changed = changedCloudConfig(args, cloud.world.clock.nowMs(), found)
       warnings = requireUsableConfig(changed, cloud.environment)
       return changed
     }
@@ -164,7 +162,7 @@ const remove = endpoint({
   fields: {},
   handler: async (cloud: CloudAuth) => {
     const warnings = warningsOfDeletion(await cloud.configs.delete())
-    // The secret among the settings is needed no more.
+    // Equal settings may be written again; they must not find answers of the deleted ones.
     cloud.reset()
     return warnings.length === 0 ? DONE : { warnings }
   },

@@ -1,7 +1,6 @@
 // Writes to the configuration of a mount, and what is shown of it.
 import { fail } from '../../api/errors.ts'
 import { MAX_IDENTITY_TOKEN_SECONDS } from '../../api/identity-token.ts'
-import type { Random } from '../../lib/world.ts'
 import { type CloudConfig, type Leftover, leftoverOf, leftoversOf, NEW_CONFIG } from './config.ts'
 import { type Credential, changesSecret, isAuthType, lackOf } from './credential.ts'
 import { isGuid } from './names.ts'
@@ -33,20 +32,15 @@ export type GivenCloudConfig = {
 }
 
 const NANOSECONDS = 1_000_000_000
-/** As many as a number holds exactly. */
-const GENERATION_BYTES = 6
 const MIN_PERIOD_SECONDS = 10
 const MIN_WINDOW_SECONDS = 3_600
 /** How long before the end of a secret a read begins to warn: two weeks. */
 const SOON_MS = 14 * 86_400_000
 
-/** Returns a number that no other write has. */
-export const newGeneration = (random: Random): number => random.bytes(GENERATION_BYTES).readUIntBE(0, GENERATION_BYTES)
-
 /** Merges a write at `nowMs` into the configuration. @throws Refusal naming the field. */
 export function changedCloudConfig(
   given: GivenCloudConfig,
-  { nowMs, generation }: { readonly nowMs: number; readonly generation: number },
+  nowMs: number,
   before: CloudConfig = NEW_CONFIG,
 ): CloudConfig {
   requireOffered(given)
@@ -67,7 +61,7 @@ export function changedCloudConfig(
     rotationWindowSeconds: given.rotation_window ?? before.rotationWindowSeconds,
     disableAutomatedRotation: given.disable_automated_rotation ?? before.disableAutomatedRotation,
     periodFromMs: startsPeriod(given, before) ? nowMs : before.periodFromMs,
-    generation,
+    generation: before.generation + 1,
     authType: given.auth_type ?? before.authType,
     identityTokenAudience: given.identity_token_audience ?? before.identityTokenAudience,
     identityTokenTtlSeconds: given.identity_token_ttl ?? before.identityTokenTtlSeconds,

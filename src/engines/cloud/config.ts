@@ -114,10 +114,7 @@ export const CLOUD_CONFIG = storedRecord('A cloud configuration', {
   disableAutomatedRotation: FALSE,
   /** When the period began that counts until the first change; null: not known. */
   periodFromMs: otherwise(nullable(count), null),
-  /**
-   * A number that each write by an operator draws. Kept answers of the cloud belong to one write: equal settings that
-   * are written again behind a deletion must not find those of the deleted ones, on no cluster that follows.
-   */
+  /** Counts the writes by operators. Kept answers of the cloud belong to one generation. */
   generation: otherwise(count, 0),
   /** The text that an operator wrote; empty: the first credential that is configured (credential.ts). */
   authType: EMPTY,

@@ -98,10 +98,11 @@ export function replacedBy(ours: Keyring, theirs: Keyring): Keyring {
 export function withFormerTerms({ activeTerm, terms, former = new Map() }: Keyring): Keyring {
   const all = new Map(terms)
   const left = new Map<number, readonly DataKey[]>()
-  for (const [term, [first, ...others]] of former) {
-    const isTaken = first === undefined || all.has(term)
-    if (!isTaken) all.set(term, first)
-    const rest = isTaken ? (former.get(term) ?? []) : others
+  for (const [term, keys] of former) {
+    const [first, ...others] = keys
+    const isFree = first !== undefined && !all.has(term)
+    if (isFree) all.set(term, first)
+    const rest = isFree ? others : keys
     if (rest.length > 0) left.set(term, rest)
   }
   return { activeTerm, terms: all, former: left }

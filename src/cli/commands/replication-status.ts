@@ -29,7 +29,7 @@ export const replicationStatus = command({
     'The exit code is 0 if all is well or disabled; 2 if a family is idle, a peer is disconnected, or a part of the ' +
       'log is gone that somebody needs; also if a synchronous secondary is not in step, the tree is corrupted, or ' +
       'a secondary may have taken over; 1 if the status could not be read. No token is needed. A former primary ' +
-      'that is not told yet is shown, and changes the exit code of its own status alone.',
+      'that is not told yet is shown, and does not change the exit code.',
     'While a secondary copies from its primary or compares with it, the command looks twice, a second apart, to ' +
       'estimate how long that takes.',
   ],

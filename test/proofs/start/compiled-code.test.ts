@@ -20,18 +20,21 @@ test('no thread of a server takes the types out of a file that one compiled befo
   const watch = join(path, 'watch.mjs')
   writeFileSync(watch, WATCH)
   const env = { HOME: path, XDG_CACHE_HOME: '', NODE_COMPILE_CACHE: '', NODE_OPTIONS: `--import=${watch}` }
+  let hasLinks = false
   const threads = async (): Promise<string[]> => {
     const server = await startServerProcess({ directory: join(path, 'data'), args: ['-threads=1'], env })
     context.after(() => server.kill())
+    // The links are loaded behind the start. What one start ended before, the next one would compile.
+    if (!hasLinks) {
+      const headers = { 'X-Vault-Token': server.token }
+      const url = `${server.address}/v1/sys/replication/performance/primary/enable`
+      assert.equal((await fetch(url, { method: 'POST', headers })).status, 200)
+      hasLinks = true
+    }
     assert.equal(await server.stop(), 0)
     const said = server.output().matchAll(/thread:(\w+):(\w+):/g)
     return Array.from(said, ([, name, does]) => `${name} ${does}`).toSorted()
   }
   assert.deepEqual(await threads(), ['first strips', 'linking strips', 'serving strips', 'writer strips'])
-  // The runtime saves what it compiled at the end of a thread, as well as it can. What it could not save of one file,
-  // the next start compiles and saves.
-  const all = ['first loads', 'linking loads', 'serving loads', 'writer loads']
-  let last = await threads()
-  for (let starts = 0; starts < 2 && last.join() !== all.join(); starts++) last = await threads()
-  assert.deepEqual(last, all)
+  assert.deepEqual(await threads(), ['first loads', 'linking loads', 'serving loads', 'writer loads'])
 })
